@@ -7,6 +7,7 @@ use assay_core::text;
 use assay_core::units::exact;
 use assay_core::workload::Unknown;
 
+use crate::results::{read_sensors, warmest};
 use crate::verdict::word;
 
 /// Estimates of a measurement by the name their columns begin with; units are in the names.
@@ -25,7 +26,7 @@ const FIGURES: Figures = [
     ("operations_per_joule", |m| m.operations_per_joule.as_deref()),
 ];
 
-const OF_RECORD: [&str; 17] = [
+const OF_RECORD: [&str; 19] = [
     "record",
     "created",
     "medium",
@@ -38,6 +39,8 @@ const OF_RECORD: [&str; 17] = [
     "filesystem",
     "bus",
     "reachable_bytes_per_second",
+    "celsius_max",
+    "sensors",
     "host",
     "suite",
     "suite_version",
@@ -100,6 +103,8 @@ fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
         text(&r.medium.filesystem),
         r.medium.bus.as_ref().map(|b| b.mode.clone()).unwrap_or_default(),
         number(r.medium.reachable()),
+        number(warmest(r)),
+        read_sensors(r).unwrap_or_default(),
         text(&r.host.hostname),
         r.suite.name.clone(),
         r.suite.version.to_string(),

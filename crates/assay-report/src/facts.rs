@@ -224,6 +224,7 @@ pub(crate) fn results(record: &Record) -> Vec<Fact> {
     ];
     let last = [
         Fact::new(Card, "per watt", results::per_watt(record)),
+        Fact::new(Card, "sensors", results::read_sensors(record)),
         Fact::new(Card, "noted", results::noted_sensors(record)),
         Fact::new(Card, "effort", effort(record)),
         outcome_facts(record),
@@ -332,15 +333,21 @@ fn effort(record: &Record) -> String {
     if (s.elapsed_ns, s.written_bytes, s.read_bytes) == (0, 0, 0) {
         return String::new();
     }
-    let waited = s.waited_ns.unwrap_or(0);
-    let mut text = format!("took {}", nanoseconds(s.elapsed_ns.saturating_sub(waited)));
-    if s.budget_ns > 0 {
-        text.push_str(&format!(" of {}", nanoseconds(s.budget_ns)));
+    let mut parts = Vec::new();
+    // What was killed early does not say how long it took.
+    if s.elapsed_ns > 0 {
+        let waited = s.waited_ns.unwrap_or(0);
+        let took = format!("took {}", nanoseconds(s.elapsed_ns.saturating_sub(waited)));
+        parts.push(match s.budget_ns {
+            0 => took,
+            budget_ns => format!("{took} of {}", nanoseconds(budget_ns)),
+        });
+        if waited > 0 {
+            parts.push(format!("waited {} for others", nanoseconds(waited)));
+        }
     }
-    if waited > 0 {
-        text.push_str(&format!(", waited {} for others", nanoseconds(waited)));
-    }
-    text.push_str(&format!(", wrote {}", Bytes(s.written_bytes)));
+    parts.push(format!("wrote {}", Bytes(s.written_bytes)));
+    let mut text = parts.join(", ");
     if s.max_write_bytes > 0 && s.max_write_bytes < u64::MAX {
         text.push_str(&format!(" of at most {}", Bytes(s.max_write_bytes)));
     }

@@ -17,6 +17,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::document::{Block, Cell, Data, Document, left, number, right};
 use crate::figure::shown;
 use crate::headline::Columns;
+use crate::results::warmest;
 use crate::terminal::{Style, shorten};
 use crate::verdict::{capitalised, word};
 use crate::{document, facts, health};
@@ -295,14 +296,20 @@ pub fn list_document(records: &[Record], lives: &Lives) -> Document {
     columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
     let healths: Vec<Option<String>> = records.iter().map(|record| health::words(&record.medium)).collect();
     let has_health = healths.iter().any(Option::is_some);
+    let warmths: Vec<Option<f64>> = records.iter().map(warmest).collect();
+    let has_warmth = warmths.iter().any(Option::is_some);
+    columns.extend(has_warmth.then(|| right("°C at most")));
     columns.extend(has_health.then(|| left("health")));
     columns.extend([left("labels"), left("result")]);
-    let row = |(r, health): (&Record, &Option<String>)| -> document::TableRow {
+    let row = |((r, health), warmth): ((&Record, &Option<String>), &Option<f64>)| -> document::TableRow {
+        let warmth = has_warmth.then(|| warmth.map(figures).unwrap_or_default().into());
         let facts = [clean(&r.id), when_cell(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
         let figures = (0..4).map(|at| figure_cell(&loads, r, at));
         let health = has_health.then(|| health.clone().unwrap_or_default().into());
         let last = [facts::other_labels(r).into(), word_of(r, lives).into()];
-        document::TableRow::Cells(facts.map(Cell::from).into_iter().chain(figures).chain(health).chain(last).collect())
+        document::TableRow::Cells(
+            facts.map(Cell::from).into_iter().chain(figures).chain(warmth).chain(health).chain(last).collect(),
+        )
     };
     Document {
         kind: "Records",
@@ -311,7 +318,7 @@ pub fn list_document(records: &[Record], lives: &Lives) -> Document {
         blocks: vec![Block::Table(document::Table {
             caption: String::new(),
             columns,
-            rows: records.iter().zip(&healths).map(row).collect(),
+            rows: records.iter().zip(&healths).zip(&warmths).map(row).collect(),
         })],
         data: list_data(records, lives, &loads),
     }
@@ -345,6 +352,7 @@ fn list_data(records: &[Record], lives: &Lives, loads: &Columns) -> Data {
         "random_read_iops",
         "random_write_load",
         "random_write_iops",
+        "celsius_max",
         "health",
         "labels",
     ]);
@@ -357,6 +365,7 @@ fn list_data(records: &[Record], lives: &Lives, loads: &Columns) -> Data {
             let load = figure.as_ref().map(|f| f.other_load.clone().unwrap_or_else(|| loads.load(at).to_owned()));
             cells.extend([load.unwrap_or_default(), number(figure.map(|f| f.estimate.point))]);
         }
+        cells.push(number(warmest(r)));
         cells.push(health::words(&r.medium).unwrap_or_default());
         cells.push(crate::csv::labels(r));
         cells

@@ -195,15 +195,43 @@ pub(crate) fn noted_sensors(record: &Record) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
+/// `temp 36.8 °C at most, plug 2.10 to 3.40 W`: what was read of the medium, and by commands of the user, while it was
+/// measured. Those of the host itself are in the page.
+pub(crate) fn read_sensors(record: &Record) -> Option<String> {
+    let words: Vec<String> = sensor_is_drawn(record).filter(|s| is_of_medium(record, s)).filter_map(range_of).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// The readings of a sensor in words; of a temperature the highest counts.
+fn range_of(sensor: &Sensor) -> Option<String> {
+    let (unit, factor) = sensor_unit(sensor);
+    let (low, high) = readings(sensor)?;
+    let [low, high] = [low, high].map(|value| figures(value * factor));
+    let range = match sensor.kind.as_str() {
+        kind if kind == SensorKind::Temperature.name() => format!("{high} {unit} at most"),
+        _ if low == high => format!("{high} {unit}"),
+        _ => format!("{low} to {high} {unit}"),
+    };
+    Some(format!("{} {range}", clean(&sensor.name)))
+}
+
+/// The lowest and the highest reading, in the unit of the record.
+pub(crate) fn readings(sensor: &Sensor) -> Option<(f64, f64)> {
+    let values = || sensor.samples.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
+    Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
+}
+
+/// Whether a sensor is one of the medium, or one that the user named.
+fn is_of_medium(record: &Record, sensor: &Sensor) -> bool {
+    matches!(sensor.source.as_str(), "drive" | "command")
+        || record.medium.stack.iter().any(|node| node.name == sensor.name)
+}
+
 /// The highest temperature of the medium in °C: reported by the medium, or with its health, read by a command, or noted by a user. The
 /// temperature of the processor does not count.
 pub(crate) fn warmest(record: &Record) -> Option<f64> {
     let temperature = SensorKind::Temperature.name();
-    let of_medium = |s: &&Sensor| match s.source.as_str() {
-        "drive" | "command" => true,
-        "note" => s.name == temperature,
-        _ => record.medium.stack.iter().any(|node| node.name == s.name),
-    };
+    let of_medium = |s: &&Sensor| if s.source == "note" { s.name == temperature } else { is_of_medium(record, s) };
     let sensors = record.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
     let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
     let readings = readings.chain(crate::health::celsius(&record.medium).map(|celsius| celsius as f64));
@@ -230,7 +258,11 @@ fn noted_value(m: &Measurement) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::draft::Draft;
     use assay_core::estimate::Estimate;
+    use assay_core::medium::Medium;
+    use assay_core::outcome::Outcome;
+    use assay_core::record::{SuiteRef, Tool};
 
     use super::*;
 
@@ -271,6 +303,27 @@ mod tests {
             "p: 10 MB/s (9.00 to 11.0); a\u{fffd}tree; at most 50 % of its time in the medium"
         );
         assert_eq!(sentence_of(None, None, None), "p: 10 MB/s (9.00 to 11.0)");
+    }
+
+    #[test]
+    fn sensors_of_the_medium_are_told_with_what_matters_of_them() {
+        let (tool, suite) = (Tool::assay("1.0", "sync", "asked for"), SuiteRef::new("s", 1));
+        let mut record = Draft::begin("id", "", tool, suite, Medium::unknown("/mnt")).close(Outcome::Completed);
+        let read = |kind: SensorKind, name: &str, source: &str, values: &[f64]| {
+            let samples = (0..).zip(values.iter().copied()).collect();
+            Sensor { samples, ..kind.series(name, source) }
+        };
+        record.sensors = vec![
+            read(SensorKind::Temperature, "temp", "command", &[31.0, 36.8, f64::NAN, 33.0]),
+            read(SensorKind::Power, "plug", "command", &[2.1, 3.4]),
+            read(SensorKind::Temperature, "cpu", "hwmon", &[90.0]),
+            read(SensorKind::Temperature, "seen", "note", &[46.0]),
+            read(SensorKind::Power, "broken", "command", &[]),
+        ];
+        assert_eq!(read_sensors(&record).unwrap(), "temp 36.8 °C at most, plug 2.10 to 3.40 W");
+        assert_eq!(warmest(&record), Some(36.8));
+        record.sensors.clear();
+        assert_eq!(read_sensors(&record), None);
     }
 
     #[test]

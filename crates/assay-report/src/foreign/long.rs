@@ -7,6 +7,8 @@ use assay_core::text;
 use assay_core::units::exact;
 use assay_core::workload::Unknown;
 
+use crate::results::{readings, sensor_is_drawn};
+
 /// Names of the columns.
 pub(crate) const COLUMNS: [&str; 25] = [
     "record",
@@ -80,6 +82,15 @@ pub(crate) fn rows(records: &[Record]) -> Vec<Row> {
                 let Some(e) = pick(m) else { continue };
                 let figure = [String::new(), name.to_owned(), unit.to_owned(), exact(e.point)];
                 rows.push(row(&head, &load, figure, how(e)));
+            }
+        }
+        for sensor in sensor_is_drawn(record) {
+            let mut load: [String; 8] = Default::default();
+            load[0].clone_from(&sensor.name);
+            let Some((low, high)) = readings(sensor) else { continue };
+            for (name, value) in [("sensor_min", low), ("sensor_max", high)] {
+                let figure = [String::new(), name.to_owned(), sensor.unit.clone(), exact(value)];
+                rows.push(row(&head, &load, figure, Default::default()));
             }
         }
         for score in &record.scores {
