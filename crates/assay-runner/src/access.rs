@@ -5,7 +5,7 @@ use std::path::Path;
 use assay_core::finding::{AreaLimit, Finding};
 use assay_core::medium::MediumKind;
 use assay_core::suite::LayoutRule;
-use assay_core::text::harmless;
+use assay_core::text::{harmless, shell};
 use assay_core::units::Bytes;
 use assay_device::guard::{RawPermit, check_raw};
 use assay_device::owned::Directory;
@@ -175,7 +175,8 @@ fn writable(path: &Path, seen: &TargetInfo) -> Result<(), RunError> {
     let shown = harmless(&path.to_string_lossy());
     if seen.read_only || system::is_read_only(path) {
         let mount = seen.medium.mount_point.clone().unwrap_or_else(|| shown.clone());
-        return Err(RunError::ReadOnly { path: shown, mount: harmless(&mount) });
+        let device = seen.medium.device.as_deref().map_or_else(|| "/dev/sdX".to_owned(), shell);
+        return Err(RunError::ReadOnly { path: shown, mount: harmless(&mount), device });
     }
     system::may_make_in(path).map_err(|error| RunError::io(path, error))
 }

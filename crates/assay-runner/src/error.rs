@@ -24,12 +24,16 @@ pub enum RunError {
     #[error("{0} is not a block device; --raw is for devices like /dev/sdX")]
     NotADevice(String),
     /// Nothing can be written there.
-    #[error("{path} is read-only; remount it for writing (mount -o remount,rw {mount}) or name another directory")]
+    #[error(
+        "{path} is read-only; remount it for writing (mount -o remount,rw {mount}), name another directory, or only read its device: assay run --raw --suite read-only {device}"
+    )]
     ReadOnly {
         /// Directory that was asked for.
         path: String,
         /// Where its file system is mounted.
         mount: String,
+        /// Its block device, for a shell.
+        device: String,
     },
     /// The user may not write there.
     #[error("no permission to write in {0}; run as its owner, or name another directory")]

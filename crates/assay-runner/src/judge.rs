@@ -41,7 +41,8 @@ pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option
         proof_finding,
     );
 
-    let ceiling = medium.bus.as_ref().and_then(Bus::reachable).and_then(Ceiling::new).zip(measurement.bytes_per_second.as_ref());
+    let ceiling =
+        medium.bus.as_ref().and_then(Bus::reachable).and_then(Ceiling::new).zip(measurement.bytes_per_second.as_ref());
     let held = ceiling.filter(|(ceiling, rate)| ceiling.holds(rate.point));
     measurement.bus_limited = held.is_some();
     let finding = held.map(|(ceiling, rate)| Finding::BusLimited { share: rate.point / ceiling.rate() });

@@ -170,6 +170,14 @@ fn clean_by(parent: &Directory, at_once: usize) -> Removal {
     done
 }
 
+/// Whether another run measures in the directory in which a run has its own directory `own`, as far as it can be seen.
+pub(crate) fn has_another(own: &Path) -> bool {
+    let Some((parent, name)) = own.parent().zip(own.file_name()) else { return false };
+    let Ok(parent) = Directory::open(parent) else { return false };
+    let (names, _) = left_in(&parent, AT_ONCE, &HashSet::from([name.to_string_lossy().into_owned()]));
+    names.iter().any(|name| ours(&parent, name).is_ok_and(|(directory, _)| directory.is_locked(LOCK)))
+}
+
 /// Removes what killed runs left in the directory `parent`, and counts those still alive.
 ///
 /// # Errors

@@ -20,6 +20,7 @@ use crate::budget::{PLANNED_SLOT, weight};
 use crate::pace::offered;
 use crate::proof::Proof;
 use crate::request::as_before;
+use crate::scratch;
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 use crate::together::{Ability, AbleLoad, CommonLoad, CommonLoads, timed};
 
@@ -71,14 +72,34 @@ impl Session<'_> {
                 Next::Go | Next::Again => (next, again) = (next + 1, 0),
                 Next::End => break,
             }
+            if self.is_shared(index) {
+                self.look_for_another_run();
+            }
             self.checkpoint();
         }
+        self.look_for_another_run();
         // Between two repeats none is there that ends with the run. What is missing then is not for the budget.
         if self.control.stopped() {
             self.fail(RunFailure::Interrupted, String::new());
         }
         self.conclude(&entries);
         self.checkpoint();
+    }
+
+    /// Whether something else was seen to use the device in the workload at `index`.
+    fn is_shared(&self, index: usize) -> bool {
+        let warnings = &self.record().measurements[index].warnings;
+        warnings.iter().any(|warning| matches!(warning.finding, Finding::OthersUsedDevice { .. }))
+    }
+
+    /// Says that another run measures in the same directory, where that began after this one.
+    fn look_for_another_run(&mut self) {
+        let known = self.record().warnings.iter().any(|warning| warning.finding == Finding::AnotherRun);
+        let Some(own) = self.area.scratch_path().filter(|_| !known && !self.draft.ended()) else { return };
+        let own = own.to_owned();
+        if within(self.request.hang_after * SYNC, move || scratch::has_another(&own)).unwrap_or(false) {
+            self.warn(Finding::AnotherRun);
+        }
     }
 
     /// The workloads with what earlier parts of the run came to; begins the measurements where there are none.

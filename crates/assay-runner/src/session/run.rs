@@ -122,6 +122,8 @@ impl<'o> Session<'o> {
 
     /// Hands the record as it stands to the observer.
     pub(super) fn checkpoint(&mut self) {
+        // A killed run tells how long it took.
+        self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
         self.emitter.checkpoint(self.draft.record(), self.area.scratch_path());
     }
 

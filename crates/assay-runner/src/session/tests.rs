@@ -341,6 +341,30 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
     }
 }
 
+/// The second of two runs is told when it begins, the first only if it looks again.
+#[test]
+fn a_run_that_another_one_joined_says_so_once() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    assert!(session.lay_out());
+    let directory = assay_device::owned::Directory::open(dir.path()).unwrap();
+    let other = crate::scratch::Scratch::create(&directory, "another000").unwrap();
+    let told = |session: &Session<'_>| {
+        session.record().warnings.iter().filter(|warning| warning.finding == Finding::AnotherRun).count()
+    };
+    session.measure();
+    assert_eq!(told(&session), 1);
+    session.measure();
+    assert_eq!(told(&session), 1);
+    drop(other);
+    drop(session);
+    let mut alone = Listener::default();
+    let mut session = begun(dir.path(), &Control::default(), &mut alone);
+    assert!(session.lay_out());
+    session.measure();
+    assert_eq!(told(&session), 0, "its own directory is no other run");
+}
+
 /// The suite with programs beside its workloads, by an engine that reaches the medium.
 fn with_programs(directory: &Path, programs: &str) -> Request {
     let mut request = request(directory);
