@@ -301,9 +301,12 @@ mod tests {
         let name = &records[0].measurements[0].workload.name;
         assert!(decided(&records, Some(name)).is_ok(), "{name}");
         assert!(decided(&records, Some("random write")).unwrap().starts_with("random write"));
-        for (words, said) in
-            [("tape", "`tape` is not part of a load"), ("", "needs words"), ("sequential read 3 B", "there are: ")]
-        {
+        for (words, said) in [
+            ("tape", "`tape` is not part of a load"),
+            ("raed 4 KiB", "the nearest is `read`;"),
+            ("", "needs words"),
+            ("sequential read 3 B", "there are: "),
+        ] {
             let error = decided(&records, Some(words)).unwrap_err();
             assert!(error.contains(said), "{words}: {error}");
         }

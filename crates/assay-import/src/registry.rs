@@ -133,7 +133,7 @@ pub enum ImportError {
         what: String,
     },
     /// It is too large to be the output of a tool.
-    #[error("{}: larger than {}, which no output of a tool is; name the results themselves", quoted(.file), Bytes(*.most))]
+    #[error("{}: larger than {}; results of tools are smaller: name the results themselves", quoted(.file), Bytes(*.most))]
     TooLarge {
         /// The file.
         file: String,

@@ -5,7 +5,9 @@ use assay_core::units::Bytes;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::FileArgs;
-use super::values::{class, link, model_price, not_negative, positive, price, rate, seconds, share, size, what_if};
+use super::values::{
+    class, count, link, model_price, not_negative, positive, price, rate, seconds, share, size, what_if,
+};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -79,7 +81,7 @@ pub(crate) struct NasArgs {
     pub(crate) queries: Vec<String>,
 
     /// Nodes that share the central volume
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = count(1..=1_000_000))]
     pub(crate) nodes: u32,
 
     /// Link of the volume: a line rate like 1Gbit, or a payload like 125MB/s
@@ -191,7 +193,7 @@ pub(crate) struct BuyArgs {
     pub(crate) queries: Vec<String>,
 
     /// Nodes, one medium each
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = count(1..=1_000_000))]
     pub(crate) nodes: u32,
 
     /// Load that decides; random read 4 KiB by default

@@ -9,7 +9,7 @@ use assay_pictures::Kind;
 use assay_report::Format;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::values::{figure, format, picture, rate, share};
+use super::values::{figure, format, picture, rate, seed, share};
 
 pub(crate) const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -179,7 +179,7 @@ pub(crate) struct RankArgs {
     pub(crate) all: bool,
 
     /// Seed of the draws; the same seed gives the same answer to the last digit
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
 
     #[command(flatten)]

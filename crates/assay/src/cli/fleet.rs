@@ -97,7 +97,7 @@ pub(crate) struct FleetRunArgs {
     pub(crate) alone: bool,
 
     /// N nodes at a time
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = values::count(1..=100_000))]
     pub(crate) staggered: Option<u32>,
 
     /// Measure a round of this plan on the nodes, which are its slots; then list the units to move
@@ -118,7 +118,7 @@ pub(crate) struct FleetRunArgs {
     pub(crate) ready_within: Duration,
 
     /// Start when at least N nodes are ready in time; by default more than half
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::count(0..=u32::MAX))]
     pub(crate) quorum: Option<u32>,
 
     /// Repeat nodes whose record is missing, of this run or, without one, the last; of a plan, begin the next round if none is
@@ -221,7 +221,7 @@ pub(crate) struct InventoryArgs {
     pub(crate) limit: Option<String>,
 
     /// Connections at a time; by default one for each node, up to 28; run has one for each
-    #[arg(long, value_name = "N", requires = "inventory", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", requires = "inventory", value_parser = values::count(1..=10_000))]
     pub(crate) forks: Option<u32>,
 }
 

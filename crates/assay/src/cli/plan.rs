@@ -6,7 +6,7 @@ use assay_analysis::Quantity;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::FileArgs;
-use super::values::{SuiteName, figure, minutes, share};
+use super::values::{SuiteName, count, figure, minutes, seed, share};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -129,7 +129,7 @@ pub(crate) struct NewArgs {
     pub(crate) no_swap: bool,
 
     /// Seed of the draws; by default one made from the other arguments
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count(0..=u32::MAX))]
     pub(crate) seed: Option<u32>,
 
     /// Time that one person takes to change one unit, like 1m or 90s
@@ -168,11 +168,11 @@ pub(crate) struct RaceArgs {
     pub(crate) level: f64,
 
     /// At most this many units of one model
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = count(2..=1000))]
     pub(crate) cap: u32,
 
     /// Units that can still be measured; by default no limit
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count(0..=u32::MAX))]
     pub(crate) left: Option<u32>,
 
     /// Number of slots, or their names: a,b,c
@@ -184,7 +184,7 @@ pub(crate) struct RaceArgs {
     pub(crate) dropped: Vec<String>,
 
     /// Seed of the draws; the same seed gives the same answer to the last digit
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
     pub(crate) seed: u64,
 
     #[command(flatten)]

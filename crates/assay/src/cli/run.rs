@@ -21,6 +21,7 @@ Examples:
   assay run --suite iozone --crosscheck reference .
                                           compared with iozone itself
   assay run --resume                      continue after a crash or Ctrl-C
+  assay verify /mnt/card                  another question: is the card genuine?
   assay run job.fio                       a fio job file, where it says
   assay run --raw /dev/sdX                a bare device; it is overwritten
   assay run --raw --suite read-only /dev/sdX
@@ -52,7 +53,7 @@ pub(crate) struct RunArgs {
     pub(crate) resume: Option<String>,
 
     /// Repeats of each workload, of full length, also where the suite would end sooner
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = values::count(1..=1000))]
     pub(crate) repeats: Option<u32>,
 
     /// Measure until the interval over repeats is this narrow to each side, like 5%
@@ -143,6 +144,7 @@ pub(crate) enum EngineArg {
     /// io_uring, on Linux
     Uring,
     /// I/O completion ports, on Windows
+    #[cfg_attr(not(windows), value(hide = true))]
     Iocp,
     /// pread and pwrite, a thread for each operation in flight
     Sync,

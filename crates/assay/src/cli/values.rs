@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_analysis::Quantity;
 use assay_analysis::advise::{Link, Price, PriceError};
 use assay_core::text::quoted;
-use assay_core::units::{Bytes, UnitError, parse_duration, parse_rate, parse_share, trimmed};
+use assay_core::units::{Bytes, UnitError, grouped, parse_duration, parse_rate, parse_share, trimmed};
 use assay_fio::Amount;
 use assay_pictures::Kind;
 use assay_report::Format;
@@ -56,6 +56,20 @@ pub(super) fn figure() -> impl TypedValueParser<Value = Quantity> {
 fn number(text: &str) -> Option<f64> {
     let plain = text.chars().all(|c| c.is_ascii_digit() || c == '.');
     text.parse::<f64>().ok().filter(|value| plain && value.is_finite())
+}
+
+/// A whole number in a range, which the refusal names.
+pub(super) fn count(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| {
+        let (least, most) = (range.start(), range.end());
+        let known = text.trim().parse::<u32>().ok().filter(|number| range.contains(number));
+        known.ok_or_else(|| format!("write a whole number, {least} to {}", grouped(i64::from(*most))))
+    }
+}
+
+/// The start of random numbers: any whole number that a computer counts in one word.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("write a whole number, 0 to {}", u64::MAX))
 }
 
 pub(super) fn positive(text: &str) -> Result<f64, String> {
@@ -228,6 +242,17 @@ mod tests {
         assert_eq!(margin("51%").unwrap_err(), "write a share from 0% to 50%, like 5% or 0.05");
         assert_eq!(share(0.001..=0.9999)("100%").unwrap_err(), "write a share from 0.1% to 99.99%, like 5% or 0.05");
         assert!(margin("3").unwrap_err().contains("`3` is not a share"));
+    }
+
+    #[test]
+    fn whole_numbers_have_a_range_that_the_refusal_names() {
+        let repeats = count(1..=1000);
+        assert_eq!(["1", "1000", " 7 "].map(&repeats), [Ok(1), Ok(1000), Ok(7)]);
+        for bad in ["0", "1001", "99999999999999999999", "-1", "1.5", "", "many"] {
+            assert_eq!(repeats(bad).unwrap_err(), "write a whole number, 1 to 1 000", "{bad}");
+        }
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        assert!(seed("18446744073709551616").unwrap_err().contains("0 to 18446744073709551615"));
     }
 
     #[test]

@@ -399,7 +399,7 @@ fn impossible_arguments_are_refused_in_one_line() {
         (&["run", "--max-write", "-1"], &["-1"]),
         (&["run", "--repeats", "0"], &["--repeats"]),
         (&["run", "--repeats", "9999999999"], &["--repeats"]),
-        (&["run", "--engine", "steam"], &["steam", "auto, uring, iocp, sync"]),
+        (&["run", "--engine", "steam"], &["steam", "auto, uring, sync"]),
         (&["run", "--label", "slot"], &["KEY=VALUE"]),
         (&["run", "--label", "=7"], &["key"]),
         (&["run", "--label", "slot="], &["1 to 256"]),
