@@ -7,7 +7,7 @@ fn main() -> std::io::Result<()> {
     assay_packed::pack_files(&["../../licences/third-party.txt"])?;
     println!("cargo::rerun-if-env-changed=ASSAY_COMMIT");
     println!("cargo::rustc-env=ASSAY_TARGET={}", std::env::var("TARGET").unwrap_or_default());
-    let features = if std::env::var_os("CARGO_FEATURE_PARQUET").is_some() { "parquet" } else { "none" };
+    let features = if std::env::var_os("CARGO_FEATURE_PARQUET").is_some() { "parquet" } else { "without parquet" };
     println!("cargo::rustc-env=ASSAY_FEATURES={features}");
     println!("cargo::rustc-env=ASSAY_COMMIT={}", commit().unwrap_or_else(|| "unknown".to_owned()));
     Ok(())

@@ -176,9 +176,8 @@ pub(crate) fn style(stream: &impl IsTerminal, columns: Option<u16>) -> Style {
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()))
         .is_none_or(|locale| {
-            let locale = locale.to_lowercase();
-            // The C locale is what cron, ssh and containers have; their readers know UTF-8.
-            locale.contains("utf") || locale == "c" || locale == "posix"
+            // Who names the locale C or POSIX asks for ASCII; cron, ssh and containers name none.
+            locale.to_lowercase().contains("utf")
         });
     let width = columns.filter(|_| terminal).map_or_else(named_width, usize::from);
     Style { width, color: terminal && color_wanted(), unicode }

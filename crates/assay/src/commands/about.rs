@@ -21,12 +21,15 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("HOME", "Without the two above, the store is in .local/share/assay below it."),
     ("NO_COLOR", "Where it is set and not empty, nothing is coloured."),
     ("TERM", "Where it is dumb, nothing is coloured, and there is no live progress."),
-    ("LC_ALL, LC_CTYPE, LANG", "Where they name a character set other than UTF-8, text is in ASCII."),
+    (
+        "LC_ALL, LC_CTYPE, LANG",
+        "Where they name a character set other than UTF-8, or the locale C or POSIX, text is in ASCII.",
+    ),
 ];
 
 pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let Some(directory) = &args.dir else {
-        output::print(&page(Cli::command())?.1)?;
+        output::print(&page(built())?.1)?;
         return Ok(Exit::Good);
     };
     if !directory.exists() {
@@ -35,11 +38,16 @@ pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
             shown(directory)
         )));
     }
-    let mut command = Cli::command().disable_help_subcommand(true);
-    command.build();
-    let written = pages(&command, directory)?;
+    let written = pages(&built(), directory)?;
     output::tell(&format!("wrote {written} pages to {}", shown(directory)));
     Ok(Exit::Good)
+}
+
+/// The command line with all names that the pages have.
+fn built() -> Command {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    command
 }
 
 /// Writes the page of a command and of all its subcommands; how many.
@@ -51,16 +59,55 @@ fn pages(command: &Command, directory: &Path) -> Result<usize, Failure> {
     visible.map(|subcommand| pages(subcommand, directory)).try_fold(1, |sum, written| Ok(sum + written?))
 }
 
+/// Pages that belong together, though neither is below the other.
+const RELATED: [(&str, &[&str]); 11] = [
+    ("assay", &["fio(1)", "smartctl(8)"]),
+    ("assay-run", &["assay-verify", "assay-show", "assay-suite", "assay-report"]),
+    ("assay-verify", &["assay-info", "assay-run"]),
+    ("assay-info", &["assay-run", "assay-verify"]),
+    ("assay-list", &["assay-show", "assay-label", "assay-rm"]),
+    ("assay-show", &["assay-list", "assay-report"]),
+    ("assay-report", &["assay-show", "assay-compare"]),
+    ("assay-compare", &["assay-rank", "assay-report"]),
+    ("assay-rank", &["assay-compare", "assay-plan", "assay-advise"]),
+    ("assay-plan", &["assay-rank", "assay-fleet"]),
+    ("assay-fleet", &["assay-run", "assay-plan"]),
+];
+
+/// The pages that a page names at its end: those above it, the nearest first, and those that it belongs together with.
+fn see_also(page: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut above = page;
+    while let Some((upper, _)) = above.rsplit_once('-') {
+        names.push(format!("{upper}(1)"));
+        above = upper;
+    }
+    let related = RELATED.iter().filter(|(name, _)| *name == page).flat_map(|(_, others)| *others);
+    names.extend(related.map(|name| if name.ends_with(')') { (*name).to_owned() } else { format!("{name}(1)") }));
+    names
+}
+
 /// The file name and the text of a page.
-fn page(command: Command) -> Result<(String, String), Failure> {
+fn page(mut command: Command) -> Result<(String, String), Failure> {
+    let usage = command.render_usage().to_string();
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let has_subcommands = command.has_subcommands();
     let version = command.get_long_version().or_else(|| command.get_version()).map(str::to_owned);
-    let man = Man::new(command).date("").manual("User Commands");
+    let man = Man::new(command);
+    let name = man.get_filename();
+    let name = name.trim_end_matches(".1");
     let mut page = Vec::new();
-    man.render_title(&mut page)?;
+    // Without a date, which would be that of the build; the page says the version.
+    let title =
+        format!(".TH {} 1 \"\" \"assay {}\" \"User Commands\"\n", name.to_uppercase(), env!("CARGO_PKG_VERSION"));
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    let mut synopsis = Roff::new();
+    synopsis.control("SH", ["SYNOPSIS"]);
+    as_it_stands(
+        &mut synopsis,
+        &usage.lines().map(|line| line.trim_start_matches("Usage:").trim()).collect::<Vec<_>>(),
+    );
+    synopsis.to_writer(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     if has_subcommands {
@@ -73,10 +120,14 @@ fn page(command: Command) -> Result<(String, String), Failure> {
         as_it_stands(&mut roff, &version.lines().collect::<Vec<_>>());
         roff.to_writer(&mut page)?;
     }
+    let mut end = Roff::new();
+    end.control("SH", ["SEE ALSO"]).text([roman(see_also(name).join(", "))]);
+    end.text([roman(env!("CARGO_PKG_REPOSITORY"))]);
+    end.to_writer(&mut page)?;
     // Each part begins with the same definitions.
     let text = String::from_utf8_lossy(&page).into_owned();
     let definitions = Roff::new().render();
-    Ok((man.get_filename(), definitions.clone() + &text.replace(&definitions, "")))
+    Ok((man.get_filename(), definitions.clone() + &title + &text.replace(&definitions, "")))
 }
 
 /// What follows the options: examples and other lists line by line as they stand, exit codes, the environment.
@@ -190,6 +241,39 @@ fn works() -> impl Iterator<Item = LicenceDocument> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every page but the first leads to others, and to no page that is not there.
+    #[test]
+    fn a_page_says_how_the_command_is_called_and_names_pages_that_are_there() {
+        fn all(command: &Command, found: &mut Vec<(String, String)>) {
+            found.push(page(command.clone()).unwrap_or_else(|error| panic!("{}", error.message())));
+            command.get_subcommands().filter(|sub| !sub.is_hide_set()).for_each(|sub| all(sub, found));
+        }
+        let mut pages = Vec::new();
+        all(&built(), &mut pages);
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.trim_end_matches(".1")).collect();
+        for (name, text) in &pages {
+            let name = name.trim_end_matches(".1");
+            let title = format!(
+                ".TH {} 1 \"\" \"assay {}\" \"User Commands\"\n",
+                name.to_uppercase(),
+                env!("CARGO_PKG_VERSION")
+            );
+            assert!(text.contains(&title), "{name}: {text}");
+            let synopsis = text.split(".SH SYNOPSIS\n.nf\n").nth(1).unwrap_or_else(|| panic!("{name}: {text}"));
+            assert!(
+                synopsis.starts_with(&name.replacen('-', " ", 1).replace("-", " ")) || name.contains('-'),
+                "{synopsis}"
+            );
+            assert!(synopsis.starts_with("assay"), "{name}: {synopsis}");
+            for other in see_also(name).iter().filter_map(|other| other.strip_suffix("(1)")) {
+                assert!(names.contains(&other) || other == "fio", "{name}: no page {other}");
+            }
+        }
+        let (_, run) = pages.iter().find(|(name, _)| name == "assay-run.1").unwrap();
+        assert!(run.contains(".nf\nassay run [OPTIONS] [TARGET]\n.fi"), "{run}");
+        assert!(run.contains(".SH \"SEE ALSO\"\nassay(1), assay\\-verify(1)"), "{run}");
+    }
 
     #[test]
     fn examples_stay_lines_and_paragraphs_become_notes() {

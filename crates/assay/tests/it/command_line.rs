@@ -528,7 +528,7 @@ fn the_version_is_answered_at_once() {
     let names: Vec<&str> = rest.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, ["commit", "target", "features"], "{printed}");
     assert!(rest.contains(std::env::consts::ARCH), "{printed}");
-    assert!(rest.lines().any(|line| line == "features  none"), "{printed}");
+    assert!(rest.lines().any(|line| line == "features  without parquet"), "{printed}");
     assert!(!place.data().exists());
 }
 
@@ -558,7 +558,7 @@ fn completions_are_scripts_that_their_shells_read() {
 fn manual_pages_are_printed_and_written() {
     let place = Place::new();
     let page = run(place.assay(["man"])).succeeds().stdout.clone();
-    assert!(page.contains(".TH assay 1") && page.contains(".SH SYNOPSIS"), "{page}");
+    assert!(page.contains(".TH ASSAY 1 \"\" \"assay ") && page.contains(".SH SYNOPSIS"), "{page}");
     // A directory is not made: a typing error would make it anywhere.
     run(place.assay(["man", "--dir", "man/man1"])).refuses(2, &["man/man1 is not there", "mkdir -p"]).at_once();
     fs::create_dir_all(place.path().join("man/man1")).unwrap();
