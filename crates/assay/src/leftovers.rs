@@ -79,7 +79,8 @@ impl Left {
             }
             Self::Check(left) if left.alive => format!("{}: a check is at work there", shown(&left.path)),
             Self::Check(left) => {
-                let why = if left.kept { "a check kept" } else { "a killed check left" };
+                // A check reserves the space of a file before it writes it.
+                let why = if left.kept { "what a check kept takes" } else { "what a killed check left takes" };
                 let resume = if left.resumable { " (or resume it with --resume)" } else { "" };
                 format!("{why} {} in {}: {remove}{resume}", Bytes(left.bytes), shown(&left.path))
             }

@@ -7,6 +7,7 @@ use assay_core::finding::Finding;
 use assay_core::medium::MediumKind;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
+use assay_core::text::harmless;
 use assay_report::{Format, Redactor};
 use assay_store::{Keeper, SqliteStore};
 
@@ -67,7 +68,8 @@ pub(super) fn store_page_and_show(
     }
     show(&record, &known, options)?;
     let below = written.iter().map(|path| format!("report    {}", output::shown(path)));
-    for line in below.chain(unchecked(&known).filter(|_| looked)) {
+    let resumes = in_store.then(|| resumes(&record)).flatten();
+    for line in below.chain(resumes).chain(unchecked(&known).filter(|_| looked)) {
         if options.json || options.events { output::tell(&line) } else { output::print(&line)? }
     }
     if let Some(lost) = output::take_lost() {
@@ -95,6 +97,13 @@ fn with_checks(record: &Record, store: Option<&SqliteStore>) -> (Record, bool) {
         None => queries::mark_verified(records),
     };
     (known, looked.is_ok())
+}
+
+/// The command that continues a run that was cut short, if it can be continued.
+pub(super) fn resumes(record: &Record) -> Option<String> {
+    let id = harmless(&record.id);
+    let resumption = assay_runner::Resumption::from_record(record.clone());
+    resumption.is_ok().then(|| format!("next      assay run --resume={id}    continues this run"))
 }
 
 /// The command that checks whether the medium is genuine, for an unchecked medium of a kind that is often forged.

@@ -15,7 +15,7 @@ use assay_report::{Document, Life, Lives, Style};
 use assay_store::{OwnerState, SqliteStore, Store, Stored};
 use serde_json::Value;
 
-use super::finished::REPORTS;
+use super::finished::{REPORTS, resumes};
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::{AggregateArg, ExportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
 use crate::documents::{
@@ -136,8 +136,16 @@ pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
             output::print("")?;
         }
         output::print(&assay_report::card(&stored.record, &output::stdout_style()))?;
+        if let Some(line) = resumes(&stored.record).filter(|_| is_stored(&stored.record.id)) {
+            output::print(&line)?;
+        }
     }
     Ok(Exit::Good)
+}
+
+/// Whether a record is in the store here, and not only in a file that was named.
+fn is_stored(id: &str) -> bool {
+    state::at_hand().is_ok_and(|store| store.is_some_and(|store| store.load(id).is_ok()))
 }
 
 // `assay label`

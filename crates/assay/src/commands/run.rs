@@ -34,7 +34,7 @@ use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
 use crate::suites::LONGEST_BUDGET;
 use crate::together::Together;
-use crate::{ending, files, signals, state, suites};
+use crate::{ending, files, labels, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     let target = args.target.clone();
@@ -67,6 +67,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let before = resume.as_ref().map(|resumption| resumption.record().clone());
     let request = request(&mut args, resume)?;
     if !args.quiet {
+        labels::tell_misspelt(args.labels.iter().map(|(key, _)| key.as_str()));
         leftovers::leftover_lines(&args.target, LeftoverAction::Runs)
             .iter()
             .for_each(|line| output::tell_wrapped(&harmless(line)));
@@ -266,7 +267,9 @@ fn show_abandoned(store: &mut SqliteStore) -> Result<Traces, Failure> {
         let kept: usize = run.record.measurements.iter().map(|m| m.repeats.len()).sum();
         let repeats = if kept == 1 { "1 repeat is".to_owned() } else { format!("{kept} repeats are") };
         let id = harmless(&run.id);
-        output::tell_wrapped(&format!("run {id} was killed; {repeats} kept (assay show {id}){files}"));
+        output::tell_wrapped(&format!(
+            "run {id} was killed; {repeats} kept (assay show {id}, or assay run --resume={id}){files}"
+        ));
         if let Some(scratch) = run.scratch.filter(|_| removed.directories > 0) {
             traces.insert(run.id, scratch);
         }

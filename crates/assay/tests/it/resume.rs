@@ -37,6 +37,9 @@ fn what_was_measured_before_is_not_measured_again() {
     let cut = place.only_record();
     let before: Vec<usize> = cut.measurements.iter().map(|m| m.repeats.len()).collect();
     assert_eq!(before[0], 2, "both reads were done");
+    let next = format!("next      assay run --resume={}    continues this run", cut.id);
+    let shown = run(place.assay(["show", "last"]));
+    assert!(shown.succeeds().stdout.contains(&next), "{}", shown.stdout);
 
     let done = run(place.assay(["run", "--resume", "--json"]));
     done.measures();
@@ -59,6 +62,8 @@ fn what_was_measured_before_is_not_measured_again() {
     assert_empty(&place.medium());
 
     // It is done now.
+    let shown = run(place.assay(["show", "last"]));
+    assert!(!shown.succeeds().stdout.contains("--resume"), "{}", shown.stdout);
     let again = run(place.assay(["run", "--resume"]));
     assert_eq!(again.code, Some(2));
     assert!(again.stderr.contains("nothing to resume"), "{}", again.stderr);
