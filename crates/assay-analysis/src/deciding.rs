@@ -3,6 +3,7 @@
 //! Which load a question is about: the one that words name, or else the one under which most can be said. Every
 //! command asks here, so that two commands decide on the same load of the same records.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -107,7 +108,7 @@ pub fn deciding_load(
     let all = Holders::of(records.iter(), wanted);
     // Records that decide nothing choose nothing, unless there are no others.
     let sound = Holders::of(records.iter().filter(|(_, r)| excluded_whole(r).is_none()), wanted);
-    let holders = if sound.0.is_empty() { &all } else { &sound };
+    let holders = if sound.loads.is_empty() { &all } else { &sound };
     let groups: BTreeSet<usize> = records.iter().map(|(group, _)| *group).collect();
     holders.most_telling(&all, groups.len()).ok_or_else(|| LoadError {
         asked: words.map(str::to_owned),
@@ -128,51 +129,72 @@ pub fn by_model<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<(usize
     records.into_iter().map(number).collect()
 }
 
-/// The units of each group that were measured under a load, by number.
-struct Holders(BTreeMap<Load, BTreeMap<usize, BTreeSet<usize>>>);
+/// Who was measured under which load.
+struct Holders {
+    loads: BTreeMap<Load, Held>,
+    /// Records with any of the loads.
+    records: usize,
+}
+
+/// Who was measured under a load.
+#[derive(Default)]
+struct Held {
+    /// The units of each group, by number.
+    units: BTreeMap<usize, BTreeSet<usize>>,
+    records: usize,
+}
 
 impl Holders {
     fn of<'a>(records: impl Iterator<Item = &'a (usize, &'a Record)>, wanted: impl Fn(&Load) -> bool) -> Self {
-        let mut all: BTreeMap<Load, BTreeMap<usize, BTreeSet<usize>>> = BTreeMap::new();
+        let mut all = Self { loads: BTreeMap::new(), records: 0 };
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
         for (group, record) in records {
             let Identity { model, unit, .. } = identity(record);
             let next = numbers.len();
             let unit = *numbers.entry((model, unit)).or_insert(next);
-            for (load, _) in numbered(record).into_iter().filter(|(load, _)| wanted(load)) {
-                all.entry(load).or_default().entry(*group).or_default().insert(unit);
+            let loads: Vec<Load> = numbered(record).into_iter().map(|(load, _)| load).filter(|l| wanted(l)).collect();
+            all.records += usize::from(!loads.is_empty());
+            for load in loads {
+                let held = all.loads.entry(load).or_default();
+                held.units.entry(*group).or_default().insert(unit);
+                held.records += 1;
             }
         }
-        Self(all)
+        all
     }
 
     /// The load to decide by. The criteria in their order: a plain load, which shows what a medium can do; two groups
     /// with the load, without which nothing is compared, or at least two with records that decide nothing, which a
-    /// comparison shows; two groups of two units each, without which no models can be told apart; most groups have it;
-    /// random reads of 4 KiB, by which published comparisons of cards decide, and which are the main work of a root
-    /// file system; other random reads. Then the number of groups that can be told apart, the number of groups that
-    /// have the load, and the operations in flight. Of equal loads, the first in reading order.
+    /// comparison shows; one random read of 4 KiB at a time where all records have it, so that the load is the same in
+    /// whatever company a record is; two groups of two units each, without which no models can be told apart; most
+    /// groups have it; random reads of 4 KiB, by which published comparisons of cards decide, and which are the main
+    /// work of a root file system; other random reads. Then the number of groups that can be told apart, the number of
+    /// groups that have the load, and the fewest operations in flight. Of equal loads, the first in reading order.
     fn most_telling(&self, all: &Self, groups: usize) -> Option<Load> {
-        let weight = |load: &Load, of: &BTreeMap<usize, BTreeSet<usize>>| {
+        let weight = |load: &Load, held: &Held| {
+            let of = &held.units;
             let with_several_units = of.values().filter(|units| units.len() > 1).count();
             let random_read = load.pattern() == Some(Pattern::Random) && load.op() == Op::Read && !load.synced;
             let usual = random_read && load.block_bytes == USUAL_BLOCK;
-            let depth = u64::from(load.queue_depth) * u64::from(load.jobs);
-            let shown = all.0.get(load).map_or(0, BTreeMap::len);
+            // Nothing is known of a depth of 0.
+            let in_flight = u64::from(load.queue_depth) * u64::from(load.jobs);
+            let in_flight = if in_flight == 0 { u64::MAX } else { in_flight };
+            let shown = all.loads.get(load).map_or(0, |held| held.units.len());
             (
                 load.is_plain(),
                 of.len().min(2),
                 shown.min(2),
+                usual && in_flight == 1 && held.records == self.records,
                 with_several_units.min(2),
                 2 * of.len() > groups,
                 usual,
                 random_read,
                 with_several_units,
                 of.len(),
-                depth,
+                Reverse(in_flight),
             )
         };
-        self.0.iter().rev().max_by_key(|(load, of)| weight(load, of)).map(|(load, _)| load.clone())
+        self.loads.iter().rev().max_by_key(|(load, held)| weight(load, held)).map(|(load, _)| load.clone())
     }
 }
 
@@ -285,6 +307,30 @@ mod tests {
         let rest = format!("; there are: {}", all[1].title());
         assert_eq!(error(&all[1..2]), format!("the load {title} is not in two of these groups{rest}"));
         assert_eq!(error(&[]), format!("the load {title} is not in two of these groups, and no other is"));
+    }
+
+    /// Two cards were ranked by QD32, and the same cards among others by QD1.
+    #[test]
+    fn the_load_that_all_have_decides_in_any_company() {
+        let at = |depth| Workload { queue_depth: depth, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
+        let of = |id: &str, model: &str, unit: &str, depths: &[u32]| {
+            let measured = |depth: &u32| Measurement {
+                repeats: vec![Repeat { operations: 9, iops: 9.0, ..Repeat::empty("", Outcome::Completed) }],
+                ..Measurement::empty(at(*depth), "sync")
+            };
+            samples::record(id, model, unit, depths.iter().map(measured).collect())
+        };
+        let all = [
+            of("a", "A", "1", &[1, 32]),
+            of("b", "B", "1", &[32, 1]),
+            of("c", "A", "2", &[1, 32]),
+            of("d", "B", "2", &[1, 32]),
+            of("e", "C", "1", &[1]),
+        ];
+        for company in [&all[..1], &all[..2], &all[..3], &all[..4], &all[..], &all[3..]] {
+            assert_eq!(decided(company, None), Ok("random read 4 KiB".to_owned()), "{}", company.len());
+        }
+        assert_eq!(decided(&[of("f", "D", "1", &[8, 32])], None), Ok("random read 4 KiB, QD8".to_owned()));
     }
 
     #[test]

@@ -123,6 +123,12 @@ impl Load {
         if self.variant.is_empty() { title } else { format!("{title} ({})", self.variant) }
     }
 
+    /// Blocks and queue alone, as [`Workload::shape`] names them: `4 KiB, QD32`.
+    #[must_use]
+    pub fn shape(&self) -> String {
+        self.called().shape()
+    }
+
     fn called(&self) -> LoadTitle<'_> {
         let block = match self.block_bytes {
             _ if !self.blocks.is_empty() => Some(self.blocks.clone()),

@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::slice;
 
 use assay_analysis::percentiles::{operations_for, percentile};
+use assay_analysis::{Load, by_model, deciding_load};
 use assay_core::estimate::Estimate;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};
@@ -24,20 +26,23 @@ pub(crate) struct Headline<'a> {
 
 /// Block size that application performance classes are about (SD 5.1 and 6.0).
 const CLASS_BLOCK: u64 = 4096;
+/// Columns of random work.
+const RANDOM_READ: usize = 2;
+const RANDOM_WRITE: usize = 3;
 
 impl<'a> Headline<'a> {
     pub(crate) fn from_record(record: &'a Record) -> Self {
         // Of equals the first, as in columns: what follows in the record is a reread or rewrite.
         let sequential = |op| with_figures(record, op, Pattern::Sequential).min_by_key(|m| standing(m));
-        let random = |op| {
-            let of_class = |m: &&Measurement| m.workload.block_bytes == CLASS_BLOCK;
-            with_figures(record, op, Pattern::Random).filter(of_class).min_by_key(|m| standing(m))
+        let random = |column| {
+            let load = deciding_random(slice::from_ref(record), column, Some(CLASS_BLOCK))?;
+            candidates(record, column, Some(CLASS_BLOCK)).into_iter().find(|(of, ..)| *of == load).map(|(_, m, _)| m)
         };
         Self {
             sequential_read: sequential(Op::Read),
             sequential_write: sequential(Op::Write),
-            random_read: random(Op::Read),
-            random_write: random(Op::Write),
+            random_read: random(RANDOM_READ),
+            random_write: random(RANDOM_WRITE),
         }
     }
 
@@ -59,8 +64,8 @@ impl<'a> Headline<'a> {
     }
 }
 
-/// The figures of several records in columns, each of one load: the one that most of them have. Random loads are those of 4 KiB,
-/// unless no record has one.
+/// The figures of several records in columns, each of one load: of streams the one that most of them have; of random work
+/// the one that decides in comparisons of the same records. Random loads are those of 4 KiB, unless no record has one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Columns {
     loads: [Option<String>; 4],
@@ -85,15 +90,22 @@ impl Columns {
 
     /// Whether a column holds rates in bytes per second, and not operations per second.
     pub(crate) fn is_of_rates(column: usize) -> bool {
-        column < 2
+        column < RANDOM_READ
     }
 
     pub(crate) fn from_records(records: &[Record]) -> Self {
-        let of_class: [Option<String>; 4] =
-            std::array::from_fn(|column| common_load(records, column, Some(CLASS_BLOCK)));
-        let blocks = of_class.each_ref().map(|load| load.as_ref().map(|_| CLASS_BLOCK));
-        let load = |column: usize| of_class[column].clone().or_else(|| common_load(records, column, None));
-        Self { loads: std::array::from_fn(load), blocks }
+        let of_class = [RANDOM_READ, RANDOM_WRITE].map(|column| deciding_random(records, column, Some(CLASS_BLOCK)));
+        let [read, write] = of_class.each_ref().map(|load| load.as_ref().map(|_| CLASS_BLOCK));
+        let [random_read, random_write] = of_class;
+        Self {
+            loads: [
+                common_load(records, 0),
+                common_load(records, 1),
+                random_read.or_else(|| deciding_random(records, RANDOM_READ, None)),
+                random_write.or_else(|| deciding_random(records, RANDOM_WRITE, None)),
+            ],
+            blocks: [None, None, read, write],
+        }
     }
 
     /// The load of a column: `1 MiB QD8`; nothing where no record has a figure.
@@ -111,11 +123,10 @@ impl Columns {
     }
 }
 
-/// The load that most records have; of several, the one that represents a single record. Random loads have the given
-/// block size, or any.
-fn common_load(records: &[Record], column: usize, block: Option<u64>) -> Option<String> {
+/// The load of streams that most records have; of several, the one that represents a single record.
+fn common_load(records: &[Record], column: usize) -> Option<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
-    for (load, ..) in records.iter().flat_map(|record| candidates(record, column, block)) {
+    for (load, ..) in records.iter().flat_map(|record| candidates(record, column, None)) {
         match counts.iter_mut().find(|(known, _)| *known == load) {
             Some((_, count)) => *count += 1,
             None => counts.push((load, 1)),
@@ -125,10 +136,19 @@ fn common_load(records: &[Record], column: usize, block: Option<u64>) -> Option<
     counts.into_iter().find(|(_, count)| *count == most).map(|(load, _)| load)
 }
 
+/// The load of a column of random work by which these records are compared, of the given block size, or of any.
+fn deciding_random(records: &[Record], column: usize, block: Option<u64>) -> Option<String> {
+    let all = records.iter().flat_map(|record| candidates(record, column, block));
+    let among: BTreeSet<Load> = all.map(|(_, m, _)| Load::from_workload(&m.workload)).collect();
+    let among: Vec<Load> = among.into_iter().collect();
+    let load = deciding_load(&by_model(records), None, Some(&among)).ok()?;
+    Some(named(&load.shape()))
+}
+
 /// Loads of a record for a column with their figures, the one that represents the record first.
 fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String, &Measurement, &Estimate)> {
     let op = if column.is_multiple_of(2) { Op::Read } else { Op::Write };
-    let random = column > 1;
+    let random = column >= RANDOM_READ;
     let pattern = if random { Pattern::Random } else { Pattern::Sequential };
     let mut all: Vec<&Measurement> = with_figures(record, op, pattern)
         .filter(|m| !random || block.is_none_or(|b| m.workload.block_bytes == b))
@@ -138,19 +158,25 @@ fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String
         .filter_map(|m| {
             let estimate = if random { m.iops.as_ref() } else { durable_or_acknowledged(m) }?;
             // A rate that includes the final sync is another one.
-            let load = Some(m.workload.shape()).filter(|shape| !shape.is_empty());
-            let load = load.unwrap_or_else(|| "unknown load".to_owned());
+            let load = named(&m.workload.shape());
             let synced = if !random && m.durable_bytes_per_second.is_some() { " synced" } else { "" };
             Some((format!("{load}{synced}"), m, estimate))
         })
         .collect()
 }
 
-/// Sort key for the load that represents a record, smallest first: the largest blocks, with the most operations in
-/// flight.
-fn standing(measurement: &Measurement) -> Reverse<(u64, u64, bool)> {
+/// The shape of a load, or that it is unknown.
+fn named(shape: &str) -> String {
+    if shape.is_empty() { "unknown load".to_owned() } else { shape.to_owned() }
+}
+
+/// Sort key for the load that represents a record, smallest first: the largest blocks, of streams with the most
+/// operations in flight, of random work with the fewest.
+fn standing(measurement: &Measurement) -> Reverse<(u64, i128, bool)> {
     let workload = &measurement.workload;
-    Reverse((workload.block_bytes, workload.depth(), !workload.sync.each()))
+    let in_flight = i128::from(workload.depth());
+    let in_flight = if workload.pattern_is(Pattern::Random) { -in_flight } else { in_flight };
+    Reverse((workload.block_bytes, in_flight, !workload.sync.each()))
 }
 
 /// The rate that counts for a write: durable where it was measured.
@@ -209,4 +235,41 @@ pub fn percentile_lines(record: &Record, shares: &[f64]) -> String {
         }
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_analysis::published;
+    use assay_core::workload::Workload;
+
+    use super::*;
+
+    /// A list showed one operation at a time, and the sentence of a card and a comparison 32.
+    #[test]
+    fn cards_and_columns_are_of_the_load_that_decides() {
+        let mut records = published("sandisk-ultra-a1").unwrap();
+        for record in &mut records {
+            let deep = record.measurements[0].clone();
+            record.measurements = [32, 1, 4]
+                .map(|queue_depth| Measurement {
+                    workload: Workload { queue_depth, ..Workload::new("w", Op::Read, Pattern::Random, CLASS_BLOCK) }
+                        .into(),
+                    ..deep.clone()
+                })
+                .to_vec();
+        }
+        let columns = |records: &[Record]| Columns::from_records(records).load(RANDOM_READ).to_owned();
+        let decides = |records: &[Record]| deciding_load(&by_model(records), None, None).unwrap().shape();
+        let card = |record: &Record| Headline::from_record(record).random_read.unwrap().workload.shape();
+        for some in [&records[..1], &records[..2], &records[..]] {
+            assert_eq!((columns(some), decides(some)), ("4 KiB".to_owned(), "4 KiB".to_owned()));
+        }
+        assert_eq!(card(&records[0]), "4 KiB");
+        // One at a time is missing in one record.
+        records[0].measurements.remove(1);
+        assert_eq!(columns(&records), decides(&records));
+        assert_eq!(card(&records[0]), "4 KiB, QD4");
+        let shown = Columns::from_records(&records);
+        assert_eq!(shown.figure(&records[1], RANDOM_READ).unwrap().other_load, None, "{shown:?}");
+    }
 }

@@ -260,16 +260,19 @@ fn too_little_is_an_answer_and_nothing_is_an_error() {
 }
 
 #[test]
-fn the_deepest_load_that_most_records_have_decides() {
+fn one_operation_at_a_time_decides_where_all_have_it() {
     let deep = |depth| workload(Op::Read, Pattern::Random, 4096, depth);
     let mut records = nine();
     for record in &mut records {
         record.measurements.push(measured(deep(32), &[10.0, 10.1]));
     }
     records[0].measurements.push(measured(deep(256), &[10.0]));
-    assert_eq!(ranked(&records, &RankOptions::default()).primary.load.queue_depth, 32);
-    let asked = RankOptions { primary: Some("qd 1".to_owned()), ..RankOptions::default() };
-    assert_eq!(ranked(&records, &asked).primary.load.queue_depth, 1);
+    assert_eq!(ranked(&records, &RankOptions::default()).primary.load.queue_depth, 1);
+    let asked = RankOptions { primary: Some("qd 32".to_owned()), ..RankOptions::default() };
+    assert_eq!(ranked(&records, &asked).primary.load.queue_depth, 32);
+    records[0].measurements.remove(0);
+    records[1].measurements.remove(0);
+    assert_eq!(ranked(&records, &RankOptions::default()).primary.load.queue_depth, 32, "more units have it");
 }
 
 #[test]
