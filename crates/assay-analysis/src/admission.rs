@@ -92,6 +92,11 @@ fn nearest(record: &Record, load: &Load) -> Reason {
     alike.retain(|other| kind(other) == kind(load));
     alike.sort();
     alike.dedup();
+    // Only a further figure of the load is missing.
+    let same = |l: &Load| (l.block_bytes, l.queue_depth, l.jobs) == (load.block_bytes, load.queue_depth, load.jobs);
+    if alike.iter().any(same) {
+        return Reason::OtherTool;
+    }
     let same_block: Vec<String> = alike.iter().filter(|l| l.block_bytes == load.block_bytes).map(depth).collect();
     if !same_block.is_empty() {
         return Reason::OtherDepths { measured: same_block };

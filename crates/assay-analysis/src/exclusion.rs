@@ -82,6 +82,8 @@ pub enum Reason {
         /// The depths that were measured, like `QD1`.
         measured: Vec<String>,
     },
+    /// The load was measured, but not by this tool, or not by this one of several workloads of the load.
+    OtherTool,
     /// This kind of load was measured with other blocks only.
     OtherBlocks {
         /// Their sizes in bytes; 0 where that is not known.
@@ -218,6 +220,7 @@ impl Reason {
         matches!(
             self,
             Self::OtherDepths { .. }
+                | Self::OtherTool
                 | Self::OtherBlocks { .. }
                 | Self::NotMeasured
                 | Self::LoadNotTold
@@ -231,6 +234,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OtherDepths { measured } => write!(f, "not measured at this depth, but at {}", measured.join(", ")),
+            Self::OtherTool => f.write_str("not measured by that tool or test"),
             Self::OtherBlocks { block_bytes } => {
                 let size = |bytes: &u64| match bytes {
                     0 => "an unknown one".to_owned(),

@@ -33,7 +33,7 @@ pub fn identity(record: &Record) -> Identity {
     let own = unit.is_empty() && !names_model(record);
     Identity {
         model: if own { format!("{} {}", record.medium.kind.title(), record.id) } else { record.model() },
-        unit: if record.is_published() { format!("{unit} (published)").trim_start().to_owned() } else { unit },
+        unit: if record.is_published() { format!("{unit}{PUBLISHED}").trim_start().to_owned() } else { unit },
         slot: label("slot").or_else(|| record.host.slot.clone()),
         round: label("round"),
     }
@@ -84,12 +84,27 @@ pub fn short_name(identity: &Identity) -> String {
     unit_name(&identity.model, &identity.unit)
 }
 
-/// The same, from its parts.
-pub(crate) fn unit_name(model: &str, unit: &str) -> String {
-    if unit.is_empty() { model.to_owned() } else { format!("{model} {unit}") }
+/// The same, from its parts: `Card · unit 2`, `Samsung EVO Plus 64GB · EU`.
+#[must_use]
+pub fn unit_name(model: &str, unit: &str) -> String {
+    if unit.is_empty() { model.to_owned() } else { format!("{model} · {}", unit_words(unit)) }
+}
+
+/// Longest number of a unit: longer ones are serial numbers, which are known as such.
+const LONGEST_NUMBER: usize = 3;
+
+/// A unit beside its model. A bare number would read as a part of the model's name: `unit 2`.
+#[must_use]
+pub fn unit_words(unit: &str) -> String {
+    let number = unit.strip_suffix(PUBLISHED).unwrap_or(unit);
+    let is_number = number.len() <= LONGEST_NUMBER && number.chars().all(|c| c.is_ascii_digit());
+    if is_number && !number.is_empty() { format!("unit {unit}") } else { unit.to_owned() }
 }
 
 // The day and host of each record: what its unit is a further value of.
+
+/// Behind the unit of a published figure: one of the same number is another piece.
+const PUBLISHED: &str = " (published)";
 
 /// Model, unit and host.
 type UnitAtHost = (String, String, Option<String>);

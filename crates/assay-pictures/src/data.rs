@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use assay_analysis::{
     Load, LoadError, Mark, Quantity, by_model, deciding_load, estimate, held_by_bus, identity, loads, loads_named,
-    reading, unit_of,
+    reading, unit_of, unit_words,
 };
 use assay_core::record::Record;
 use assay_core::text::clean;
@@ -270,8 +270,6 @@ pub struct Label {
 const LONGEST_LABEL: usize = 48;
 /// Letters of a model that still tell something.
 const LEAST_LABEL: usize = 6;
-/// Longest number of a unit: longer ones are serial numbers, which are known as such.
-const LONGEST_NUMBER: usize = 3;
 
 impl Label {
     /// A name without a unit.
@@ -282,12 +280,7 @@ impl Label {
 
     /// What stands behind the model: ` · EU`, ` · unit 2`.
     fn suffix(&self) -> String {
-        let is_number = self.unit.len() <= LONGEST_NUMBER && self.unit.chars().all(|c| c.is_ascii_digit());
-        match self.unit.as_str() {
-            "" => String::new(),
-            unit if is_number => format!(" · unit {unit}"),
-            unit => format!(" · {unit}"),
-        }
+        if self.unit.is_empty() { String::new() } else { format!(" · {}", unit_words(&self.unit)) }
     }
 
     /// The name, with as much of the model as leaves it `most` pixels wide. Of a unit that alone is too wide, beginning and end

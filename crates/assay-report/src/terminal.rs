@@ -59,6 +59,7 @@ fn ascii(c: char) -> String {
         '░' => ".".to_owned(),
         '°' => "deg ".to_owned(),
         '…' => "~".to_owned(),
+        '−' => "-".to_owned(),
         c if c.is_ascii() => c.to_string(),
         _ => "?".to_owned(),
     }

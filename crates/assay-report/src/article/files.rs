@@ -15,6 +15,7 @@ use super::{media, table};
 use crate::caveats;
 use crate::document::{BEST, Block, Cell, Document, TableRow};
 use crate::foreign::long_csv;
+use crate::presented::CommonFinding;
 
 /// An article, in the order in which its files are to be written: the one that names the others last, so that an article that was
 /// cut off can be written again.
@@ -45,7 +46,7 @@ const README: &str = "README.md";
 pub fn article(records: &[Record]) -> Article {
     let found = crate::presented::common_finding(records, None);
     let pictures = pictures(records, found.beside());
-    let (document, findings) = document(records, found.sentence, &pictures);
+    let (document, findings) = document(records, &found, &pictures);
     let text = |name: &str, content: String| ArticleFile {
         name: name.to_owned(),
         content: content.into_bytes(),
@@ -124,7 +125,7 @@ impl Article {
 // The article as a document.
 
 /// The document, and the result for each load.
-pub(super) fn document(records: &[Record], finding: String, pictures: &[Picture]) -> (Document, Vec<Finding>) {
+pub(super) fn document(records: &[Record], found: &CommonFinding, pictures: &[Picture]) -> (Document, Vec<Finding>) {
     let crossed = crossed(records);
     let mut scopes = vec![Scope::of_all(records)];
     if !crossed.is_empty() {
@@ -144,7 +145,12 @@ pub(super) fn document(records: &[Record], finding: String, pictures: &[Picture]
     }
     let lines = media::finding_lines(&scopes, &columns);
     if media.len() > 1 && !lines.is_empty() {
-        blocks.extend([Block::Heading("What the figures show".to_owned()), Block::Items(lines)]);
+        blocks.push(Block::Heading("What the figures show".to_owned()));
+        // The line above the tables is a title; here is the whole answer.
+        if scopes.len() == 1 && found.sentence.trim_end_matches('.') != found.title {
+            blocks.push(Block::Text(found.sentence.clone()));
+        }
+        blocks.push(Block::Items(lines));
     }
     let left_out = left_out(&scopes);
     if !left_out.is_empty() {
@@ -167,7 +173,7 @@ pub(super) fn document(records: &[Record], finding: String, pictures: &[Picture]
     blocks.extend([Block::Heading("Data".to_owned()), Block::Items(files.into())]);
     // A ranking over all computers is not what the tables show.
     let finding = match scopes.len() - 1 {
-        0 => finding,
+        0 => found.title.clone(),
         computers => {
             let models = counted(media.len(), "model");
             format!("{models} on {computers} computers, compared on one computer at a time")
@@ -259,7 +265,10 @@ fn left_out(scopes: &[Scope<'_>]) -> Vec<String> {
     let Ok(report) = &scopes[0].ranked else { return Vec::new() };
     let rankings = std::iter::once(&report.primary).chain(&report.exploratory);
     let seen = |excluded: &&Excluded| {
-        !matches!(excluded.reason, Reason::NotMeasured | Reason::OtherDepths { .. } | Reason::OtherBlocks { .. })
+        !matches!(
+            excluded.reason,
+            Reason::NotMeasured | Reason::OtherTool | Reason::OtherDepths { .. } | Reason::OtherBlocks { .. }
+        )
     };
     caveats::left_out_lines(rankings.flat_map(|ranking| &ranking.excluded).filter(seen), caveats::record_name, None)
 }

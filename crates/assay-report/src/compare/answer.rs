@@ -4,9 +4,9 @@ use assay_analysis::compare::{Comparison, GroupInfo, LoadComparison, Note, Pair,
 use assay_analysis::{Mark, Quantity};
 use assay_core::record::Record;
 use assay_core::text::clean;
-use assay_core::units::{fixed, multiples, times, trimmed};
+use assay_core::units::{figures, fixed, trimmed};
 
-use super::names::{basis_name, group_letter, group_name};
+use super::names::{basis_name, group_name};
 use crate::caveats::needed;
 use crate::facts;
 use crate::terminal::Paint;
@@ -29,16 +29,10 @@ pub(super) fn verdict_paint(verdict: PairVerdict) -> Paint {
     }
 }
 
-/// The sentence about a pair after the verdict: `B is 5.1 % faster than A (4.2 … 6.0 %)`.
+/// The sentence about a pair after the verdict: `B is faster than A: +5.1 % (+4.2 … +6.0 %)`.
 pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names: (&str, &str)) -> String {
     let (first, second) = names;
-    let is = if load.quantity.more_is_better() {
-        format!("{second} is {}", change(pair, load.quantity, first))
-    } else {
-        // Higher and lower apply to the latency, not to the medium.
-        let than = format!("that of {first}");
-        format!("{} of {second} is {}", load.quantity.title(), change(pair, load.quantity, &than))
-    };
+    let is = found(pair, load.quantity, names);
     let sides: Vec<(&Side, &str)> = [(pair.first, first), (pair.second, second)]
         .into_iter()
         .filter_map(|(at, name)| Some((winning_side(load, at)?, name)))
@@ -57,24 +51,25 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
         PairVerdict::BusTie => format!("{is}; both are limited by the bus, so the media are not compared"),
         PairVerdict::CannotTell(why) => match why {
             Why::SingleValue => {
-                let single: Vec<&str> =
-                    sides.iter().filter(|(side, _)| side.values.len() < 2).map(|(_, name)| *name).collect();
-                let has = if single.len() > 1 { "have one value each" } else { "has one value" };
-                format!("{is}, without an interval: {} {has}", single.join(" and "))
+                format!("{is}; {}: more {} would decide", single_values(&sides), repeats(&sides))
             }
             Why::NoSpread => format!("{is}, without an interval: equal values look like copies, not repeats"),
             Why::Wide
                 if pair.needed.is_none() && pair.days.is_none() && pair.question == Question::UnitAgainstOthers =>
             {
-                format!("{is}; the others differ from each other by as much")
+                format!("{is}; units of that model differ from each other by as much")
             }
             Why::Wide => format!("{is}; {}", would_tell(load, pair)),
-            Why::Days => format!("{is}; {}", days(c, load, pair)),
+            Why::Days => format!("{is}; {}", days(c, pair)),
             Why::OneUnit => {
+                // One value says too little of its own unit.
+                if sides.iter().all(|(side, _)| side.values.len() < 2) {
+                    return format!("{is}; {}: more {} would decide", single_values(&sides), repeats(&sides));
+                }
                 let single: Vec<&str> =
                     sides.iter().filter(|(side, _)| is_one_unit(side)).map(|(_, name)| *name).collect();
                 let of = if single.len() > 1 { "are one unit each" } else { "is one unit" };
-                let tell = pair.needed.as_ref().map_or_else(|| "further units would decide".to_owned(), needed);
+                let tell = pair.needed.as_ref().map_or_else(|| "measuring more units would decide".to_owned(), needed);
                 format!("{is}; {} {of}, and units of a model may differ as much: {tell}", single.join(" and "))
             }
             Why::BusHides => {
@@ -135,15 +130,26 @@ pub(super) fn would_tell(load: &LoadComparison, pair: &Pair) -> String {
 }
 
 /// What a day may change, beside what the runs say.
-fn days(c: &Comparison, load: &LoadComparison, pair: &Pair) -> String {
+fn days(c: &Comparison, pair: &Pair) -> String {
     let runs = match pair.runs {
         Some(runs) if runs.differ == Some(true) => {
-            format!("these runs differ ({}), but a unit", interval(runs.low, runs.high, load.quantity))
+            format!("these runs differ ({}), but a unit", interval(runs.low, runs.high))
         }
         _ => format!("these runs are the same within ±{} %, but a unit", trimmed(c.margin * 100.0, 2)),
     };
     let tell = pair.needed.as_ref().map_or_else(|| "runs on other days would decide".to_owned(), needed);
     format!("{runs} may change as much from day to day: {tell}")
+}
+
+/// `A and B have one value each`, of the sides with one.
+fn single_values(sides: &[(&Side, &str)]) -> String {
+    let single: Vec<&str> = sides.iter().filter(|(side, _)| side.values.len() < 2).map(|(_, name)| *name).collect();
+    format!("{} {}", single.join(" and "), if single.len() > 1 { "have one value each" } else { "has one value" })
+}
+
+/// What there are too few of where a side has one value.
+fn repeats(sides: &[(&Side, &str)]) -> &'static str {
+    sides.iter().find(|(side, _)| side.values.len() < 2).map_or("values", |(side, _)| basis_name(side.basis))
 }
 
 fn is_one_unit(side: &Side) -> bool {
@@ -154,9 +160,9 @@ pub(super) fn winning_side(load: &LoadComparison, group: usize) -> Option<&Side>
     load.sides.iter().find(|side| side.group == group)
 }
 
-/// The whole answer as text that stands by itself, on groups of one record each. Letters name nothing there: records of
+/// The whole answer as text that stands by itself, and its title, on groups of one record each. Letters name nothing there: records of
 /// one medium are named by their times.
-pub(crate) fn finding(c: &Comparison, records: &[Record]) -> String {
+pub(crate) fn finding(c: &Comparison, records: &[Record]) -> (String, String) {
     let runs = |group: &GroupInfo| {
         let of = |record: &&Record| group.records.contains(&record.id);
         let time = records.iter().find(of).map(|record| facts::when(&record.created)).unwrap_or_default();
@@ -170,7 +176,45 @@ pub(crate) fn finding(c: &Comparison, records: &[Record]) -> String {
     let ways: [&dyn Fn(&GroupInfo) -> String; 3] = [&group_name, &runs, &ids];
     let distinct = |names: &Vec<String>| names.iter().enumerate().all(|(at, name)| !names[..at].contains(name));
     let named = ways.into_iter().map(|way| c.groups.iter().map(way).collect()).find(distinct);
-    said_of(c, &named.unwrap_or_else(|| names(c))).0
+    let named = named.unwrap_or_else(|| names(c));
+    (said_of(c, &named).0, title_of(c, &named))
+}
+
+/// The answer in one line, without intervals and reasons, for titles.
+pub(super) fn title(c: &Comparison) -> String {
+    title_of(c, &names(c))
+}
+
+fn title_of(c: &Comparison, names: &[String]) -> String {
+    let Some(load) = c.primary() else { return "Nothing to compare".to_owned() };
+    let latency = if load.quantity.more_is_better() { String::new() } else { format!(", {}", load.quantity.title()) };
+    let head = format!("{}{latency}", capitalised(&load.title));
+    if let ([pair], [first, second]) = (&load.pairs[..], names) {
+        let said = match pair.verdict {
+            PairVerdict::Better | PairVerdict::Worse => {
+                found(&Pair { low: None, high: None, ..*pair }, load.quantity, (first, second))
+            }
+            other => format!("{}, {first} and {second}", verdict_word(other)),
+        };
+        return format!("{head}: {said}");
+    }
+    let reference = load.pairs.first().map_or(0, |pair| pair.first);
+    let [more, less] = change_words(load.quantity);
+    let mut each: Vec<(&str, Vec<String>)> = Vec::new();
+    for pair in load.pairs.iter().filter(|pair| pair.first == reference) {
+        let word = match pair.verdict {
+            PairVerdict::Better | PairVerdict::Worse if pair.ratio > 1.0 => more,
+            PairVerdict::Better | PairVerdict::Worse => less,
+            other => verdict_word(other),
+        };
+        let letter = c.groups.get(pair.second).map_or_else(String::new, |info| info.letter.to_string());
+        match each.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, letters)) => letters.push(letter),
+            None => each.push((word, vec![letter])),
+        }
+    }
+    let each: Vec<String> = each.into_iter().map(|(word, letters)| format!("{} {word}", letters.join(", "))).collect();
+    format!("{head}, against {}: {}", names.get(reference).map_or("", String::as_str), each.join("; "))
 }
 
 /// The whole answer, about the primary load, with how it is meant.
@@ -202,7 +246,7 @@ fn said_of(c: &Comparison, names: &[String]) -> (String, Paint) {
         let second = name(pair.second);
         match pair.verdict {
             PairVerdict::Better | PairVerdict::Worse => {
-                each.push(format!("{second} {}", change(pair, load.quantity, &group_letter(c, reference))));
+                each.push(format!("{second} {}", difference(pair)));
             }
             other if c.groups.len() <= FEW => each.push(format!("{second}: {}", verdict_word(other))),
             other => match together.iter_mut().find(|(said, _)| *said == verdict_word(other)) {
@@ -241,77 +285,98 @@ pub(super) fn said_of_loads<'a>(c: &Comparison, load: &'a LoadComparison) -> imp
 
 // A ratio with its interval as text.
 
-/// Ratios from a half to the double are shown in percent, others as multiples.
-const PERCENT: std::ops::RangeInclusive<f64> = 0.5..=2.0;
-
-/// The words for more, for less, and for multiples of a quantity.
-fn change_words(quantity: Quantity) -> [&'static str; 3] {
-    if quantity.more_is_better() { ["faster", "slower", "as fast"] } else { ["higher", "lower", "as high"] }
+/// The words for more, and for less of a quantity.
+fn change_words(quantity: Quantity) -> [&'static str; 2] {
+    if quantity.more_is_better() { ["faster", "slower"] } else { ["higher", "lower"] }
 }
 
 /// An interval wider than this factor is useless.
 const USELESS: f64 = 100.0;
+/// Shares below this are shown as no difference at all.
+const EQUAL: f64 = 1e-9;
 
-/// Whether an interval is so wide that its ends are useless.
-fn is_useless(low: f64, high: f64) -> bool {
-    high / low > USELESS
+/// What was found of a pair, by the names of the first and the second: `B is faster than A: +5.1 % (+4.2 … +6.0 %)`,
+/// `p99 latency of B is higher than that of A: …`.
+pub(super) fn found(pair: &Pair, quantity: Quantity, (first, second): (&str, &str)) -> String {
+    let [more, less] = change_words(quantity);
+    // Higher and lower apply to the latency, not to the medium.
+    let (subject, than) = if quantity.more_is_better() {
+        (second.to_owned(), first.to_owned())
+    } else {
+        (format!("{} of {second}", quantity.title()), format!("that of {first}"))
+    };
+    let is = if (pair.ratio - 1.0).abs() < EQUAL {
+        return format!("{subject} has the same figure as {than}{}", ends(pair, 1));
+    } else if pair.ratio < 1.0 {
+        less
+    } else {
+        more
+    };
+    format!("{subject} is {is} than {than}: {}", difference(pair))
 }
 
-/// `5.1 % faster than A (4.2 … 6.0 %)`; without parentheses where there is no interval.
-pub(super) fn change(pair: &Pair, quantity: Quantity, than: &str) -> String {
-    let [more, less, as_much] = change_words(quantity);
-    let interval = pair.low.zip(pair.high);
-    let useless = interval.is_some_and(|(low, high)| is_useless(low, high));
-    let ends = interval.filter(|_| !useless).map_or([pair.ratio; 2], |(low, high)| [low, high]);
-    let interval = interval.filter(|_| !useless);
+/// The difference of the second from the first: `−1 % (−21 … +24 %)`; without parentheses where there is no interval.
+pub(super) fn difference(pair: &Pair) -> String {
     let least = if pair.at_least { "at least " } else { "" };
-    if !ends.iter().chain([&pair.ratio]).all(|r| PERCENT.contains(r)) {
-        let ends = interval.map_or_else(|| no_interval(useless), |(l, h)| format!(" ({})", multiples(l, h)));
-        return format!("{least}{} {as_much} as {than}{ends}", times(pair.ratio));
-    }
-    let sign = if pair.ratio < 1.0 { -1.0 } else { 1.0 };
-    let word = if pair.ratio < 1.0 { less } else { more };
-    let size = |ratio: f64| sign * (ratio - 1.0);
-    let ends = interval.map_or_else(
-        || no_interval(useless),
-        |(low, high)| {
-            let (low, high) = if sign < 0.0 { (size(high), size(low)) } else { (size(low), size(high)) };
-            if low < 0.0 {
-                // On both sides of equality: each end says its direction.
-                let other = if pair.ratio < 1.0 { more } else { less };
-                format!(" ({} % {other} … {} % {word})", percent(-low), percent(high))
-            } else {
-                format!(" ({} … {} %)", percent(low), percent(high))
-            }
-        },
-    );
-    format!("{least}{} % {word} than {than}{ends}", percent(size(pair.ratio)))
+    let share = pair.ratio - 1.0;
+    let decimals = decimals(pair);
+    // Digits that the interval does not support, only where there is nothing else.
+    let shown = (decimals..3).find(|decimals| !is_zero(&percent(share, *decimals))).unwrap_or(2);
+    format!("{least}{} %{}", percent(share, shown), ends(pair, decimals))
 }
 
-/// What stands in place of an interval.
-fn no_interval(useless: bool) -> String {
-    if useless { " (no useful interval)".to_owned() } else { String::new() }
-}
-
-/// How far a medium may change from day to day, and what two runs did, as an interval: `3.4 … 14.2 %`.
-pub(super) fn interval(low: f64, high: f64, quantity: Quantity) -> String {
-    let [more, less, _] = change_words(quantity);
-    match (low >= 1.0, high <= 1.0) {
-        _ if !PERCENT.contains(&low) || !PERCENT.contains(&high) => {
-            format!("{} times", multiples(low, high))
-        }
-        (true, _) => format!("{} … {} % {more}", percent(low - 1.0), percent(high - 1.0)),
-        (_, true) => format!("{} … {} % {less}", percent(1.0 - high), percent(1.0 - low)),
-        _ => format!("{} % {less} … {} % {more}", percent(1.0 - low), percent(high - 1.0)),
+/// The interval in parentheses, or nothing.
+fn ends(pair: &Pair, decimals: usize) -> String {
+    match pair.low.zip(pair.high) {
+        Some((low, high)) if high / low > USELESS => " (no useful interval)".to_owned(),
+        Some((low, high)) => format!(" ({})", range(low, high, decimals)),
+        None => String::new(),
     }
 }
 
-/// A share in percent with as many digits as people compare.
-pub(super) fn percent(share: f64) -> String {
+/// How much two runs differed, as an interval: `+3.4 … +14.2 %`.
+fn interval(low: f64, high: f64) -> String {
+    range(low, high, decimals_within(low, high))
+}
+
+fn range(low: f64, high: f64, decimals: usize) -> String {
+    format!("{} … {} %", percent(low - 1.0, decimals), percent(high - 1.0, decimals))
+}
+
+/// As many decimals as the interval supports.
+fn decimals(pair: &Pair) -> usize {
+    match pair.low.zip(pair.high) {
+        Some((low, high)) if high / low <= USELESS => decimals_within(low, high),
+        Some(_) => 0,
+        None if (pair.ratio - 1.0).abs() < 0.995 => 1,
+        None => 0,
+    }
+}
+
+fn decimals_within(low: f64, high: f64) -> usize {
+    match (high - low) / 2.0 {
+        half if half >= 0.1 => 0,
+        half if half >= 0.0005 => 1,
+        _ => 2,
+    }
+}
+
+/// A share in percent with its sign and no unit: `+5.1`, `−21`, `0`.
+fn percent(share: f64, decimals: usize) -> String {
     let percent = share * 100.0;
-    let text = fixed(percent, if percent.abs() >= 0.095 || percent == 0.0 { 1 } else { 2 });
-    // A value that is rounded to zero has no sign.
-    if text.trim_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
+    let digits = match percent.abs() {
+        large if large >= 999.5 => figures(large),
+        small => fixed(small, decimals),
+    };
+    match percent {
+        _ if is_zero(&digits) => digits,
+        below if below < 0.0 => format!("−{digits}"),
+        _ => format!("+{digits}"),
+    }
+}
+
+fn is_zero(digits: &str) -> bool {
+    digits.bytes().all(|byte| matches!(byte, b'0' | b'.'))
 }
 
 #[cfg(test)]
@@ -341,21 +406,31 @@ mod tests {
     }
 
     #[test]
-    fn ratios_in_words() {
-        let say = |ratio, low, high, quantity| change(&pair(ratio, Some(low), Some(high)), quantity, "A");
-        assert_eq!(say(1.051, 1.042, 1.06, Quantity::Iops), "5.1 % faster than A (4.2 … 6.0 %)");
-        assert_eq!(say(0.95, 0.94, 0.96, Quantity::Iops), "5.0 % slower than A (4.0 … 6.0 %)");
-        assert_eq!(say(0.95, 0.90, 1.02, Quantity::P50Ns), "5.0 % lower than A (2.0 % higher … 10.0 % lower)");
-        assert_eq!(say(3.0, 2.5, 3.6, Quantity::Iops), "3.00 times as fast as A (2.50–3.60)");
-        assert_eq!(say(0.3, 0.2, 0.4, Quantity::P99Ns), "0.30 times as high as A (0.20–0.40)");
-        assert_eq!(change(&pair(1.7, None, None), Quantity::Iops, "A"), "70.0 % faster than A");
-        assert_eq!(say(1.0002, 1.0001, 1.0003, Quantity::Iops), "0.02 % faster than A (0.01 … 0.03 %)");
+    fn a_difference_has_one_form() {
+        let say = |ratio, low, high| difference(&pair(ratio, Some(low), Some(high)));
+        assert_eq!(say(1.051, 1.042, 1.06), "+5.1 % (+4.2 … +6.0 %)");
+        assert_eq!(say(0.989, 0.79, 1.24), "−1 % (−21 … +24 %)");
+        assert_eq!(say(0.9984, 0.8, 1.2), "−0.2 % (−20 … +20 %)", "a difference is not shown as none");
+        assert_eq!(say(3.0, 2.5, 3.6), "+200 % (+150 … +260 %)");
+        assert_eq!(say(42.0, 30.0, 60.0), "+4 100 % (+2 900 … +5 900 %)");
+        assert_eq!(say(0.3, 0.2, 0.4), "−70 % (−80 … −60 %)");
+        assert_eq!(say(1.0002, 1.0001, 1.0003), "+0.02 % (+0.01 … +0.03 %)");
+        assert_eq!(say(1.5, 1.0, 1.9), "+50 % (0 … +90 %)");
+        assert_eq!(say(2.5, 0.005, 900.0), "+150 % (no useful interval)");
+        assert_eq!(difference(&pair(1.7, None, None)), "+70.0 %");
         let least = Pair { at_least: true, ..pair(1.1, Some(1.05), Some(1.15)) };
-        assert_eq!(change(&least, Quantity::Iops, "A"), "at least 10.0 % faster than A (5.0 … 15.0 %)");
-        assert_eq!(percent(-0.000_001), "0.00");
-        assert_eq!(interval(1.034, 1.142, Quantity::Iops), "3.4 … 14.2 % faster");
-        assert_eq!(interval(0.9, 0.95, Quantity::P99Ns), "5.0 … 10.0 % lower");
-        assert_eq!(interval(0.99, 1.02, Quantity::Iops), "1.0 % slower … 2.0 % faster");
-        assert_eq!(interval(0.2, 1.02, Quantity::Iops), "0.20–1.02 times");
+        assert_eq!(difference(&least), "at least +10.0 % (+5.0 … +15.0 %)");
+        assert_eq!(interval(1.034, 1.142), "+3.4 … +14.2 %");
+    }
+
+    #[test]
+    fn a_sentence_says_which_way() {
+        let say = |ratio, low, high, quantity| found(&pair(ratio, Some(low), Some(high)), quantity, ("A", "B"));
+        assert_eq!(say(1.051, 1.042, 1.06, Quantity::Iops), "B is faster than A: +5.1 % (+4.2 … +6.0 %)");
+        assert_eq!(say(0.95, 0.94, 0.96, Quantity::Iops), "B is slower than A: −5.0 % (−6.0 … −4.0 %)");
+        let p99 = say(0.3, 0.2, 0.4, Quantity::P99Ns);
+        assert_eq!(p99, "p99 latency of B is lower than that of A: −70 % (−80 … −60 %)");
+        assert_eq!(say(1.0, 0.97, 1.03, Quantity::Iops), "B has the same figure as A (−3.0 … +3.0 %)");
+        assert_eq!(found(&pair(1.0, None, None), Quantity::Iops, ("A", "B")), "B has the same figure as A");
     }
 }

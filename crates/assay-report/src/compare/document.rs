@@ -5,8 +5,9 @@ use assay_analysis::compare::{Comparison, Gate, GroupInfo, LoadComparison, Pair,
 use assay_core::text::{clean, statement};
 use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 
-use super::answer::{overall, said_of_loads, sentence, verdict_word, winning_side};
+use super::answer::{overall, said_of_loads, sentence, title, verdict_word, winning_side};
 use super::names::{about_values, comparison_method, group_letter, left_out};
+use super::notes::notes;
 use super::{gate, names};
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::figure::{shown, unit, with_point};
@@ -14,9 +15,9 @@ use crate::figure::{shown, unit, with_point};
 /// Everything that the comparison says, and whether it keeps the limits that were set.
 #[must_use]
 pub fn document(c: &Comparison, gate: Option<&Gate>) -> Document {
-    let title = c.primary().map(|load| format!("Groups under {}", clean(&load.title))).unwrap_or_default();
+    let heading = c.primary().map(|load| format!("Groups under {}", clean(&load.title))).unwrap_or_default();
     let mut blocks: Vec<Block> =
-        titled(c, title).map(|drawing| Block::Picture(Box::new(drawing))).into_iter().collect();
+        titled(c, heading).map(|drawing| Block::Picture(Box::new(drawing))).into_iter().collect();
     blocks.extend(gate.into_iter().flat_map(|gate| gate::blocks(c, gate)));
     blocks.push(Block::Table(groups(c)));
     if !c.loads.is_empty() {
@@ -25,7 +26,7 @@ pub fn document(c: &Comparison, gate: Option<&Gate>) -> Document {
     let mut items: Vec<(String, String)> = Vec::new();
     let mut add = |label: &str, text: String| items.push((label.to_owned(), text));
     about_values(c).into_iter().for_each(|text| add("about", text));
-    c.notes.iter().for_each(|note| add("note", statement(&note.to_string())));
+    notes(c).into_iter().for_each(|note| add("note", statement(&note)));
     left_out(c).into_iter().for_each(|line| add("left out", line));
     if !c.loads.is_empty() {
         add("method", comparison_method(c));
@@ -88,10 +89,10 @@ fn answer(c: &Comparison, load: &LoadComparison, pair: &Pair) -> String {
     format!("{}: {}", verdict_word(pair.verdict), sentence(c, load, pair, (&names.0, &names.1)))
 }
 
-/// The groups under the primary load, with the finding as title; `None` where there is no such load.
+/// The groups under the primary load, with the finding in a line as title; `None` where there is no such load.
 #[must_use]
 pub fn picture(c: &Comparison) -> Option<Drawing> {
-    titled(c, overall(c).0.trim_end_matches('.').to_owned())
+    titled(c, title(c))
 }
 
 fn titled(c: &Comparison, title: String) -> Option<Drawing> {

@@ -6,7 +6,7 @@ use assay_core::text;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, grouped, trimmed};
 
-use super::answer::{change, would_tell};
+use super::answer::{found as found_of, would_tell};
 use super::names;
 use super::names::group_letter;
 use crate::caveats::needed;
@@ -25,7 +25,7 @@ struct Said {
 }
 
 impl Said {
-    /// `random read 4 KiB, IOPS: B is 12.0 % slower than A (10.1 … 13.9 %); why; what would settle it`.
+    /// `random read 4 KiB, IOPS: B is slower than A: −12.0 % (−13.9 … −10.1 %); why; what would settle it`.
     fn sentence(&self) -> String {
         format!("{}: {}", self.place, joined([&self.found, self.why, &self.tell]))
     }
@@ -41,7 +41,7 @@ fn said(c: &Comparison, case: &Case, name: impl Fn(usize) -> String) -> Said {
     let (first, second) = (name(0), name(case.group));
     let found = case.pair.as_ref().zip(case.quantity).map_or_else(
         || format!("{second} has no figure"),
-        |(pair, quantity)| format!("{second} is {}", change(pair, quantity, &first)),
+        |(pair, quantity)| found_of(pair, quantity, (&first, &second)),
     );
     let (word, paint, (why, tell)) = match &case.answer {
         Answer::Passed => ("passed", Paint::Plain, ("", String::new())),
@@ -108,7 +108,7 @@ fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) 
         }
         Doubt::OneUnit => {
             let needed = case.pair.as_ref().and_then(|pair| pair.needed.as_ref()).map(needed);
-            let tell = needed.unwrap_or_else(|| "further units would tell".to_owned());
+            let tell = needed.unwrap_or_else(|| "measuring more units would tell".to_owned());
             ("one unit says nothing of its model", tell)
         }
         Doubt::NoInterval => ("there is no interval: one value, or equal values", String::new()),
@@ -414,7 +414,7 @@ mod tests {
         let text = gate_text(&c, &gate, &Style::default());
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("Fail if slower than 5% for random read 4 KiB, 4 jobs failed: random read"), "{text}");
-        assert!(words.contains("B is 30.0 % slower than A ("), "{text}");
+        assert!(words.contains("B is slower than A: −30.0 % ("), "{text}");
         assert!(words.contains("Fail if p99 higher than 1% cannot tell: no load has this figure"), "{text}");
         assert!(text.lines().last().unwrap().starts_with("Limits: 1 failed, "), "{text}");
         let why = "a figure reached its bus, and the medium may be faster";
@@ -435,7 +435,7 @@ mod tests {
             let unknown = if unknown_fails { ("errors", count("error")) } else { ("skipped", count("skipped")) };
             assert!(unknown.1 > 0 && total.contains(&format!("{}=\"{}\"", unknown.0, unknown.1)), "{xml}");
             assert!(
-                xml.contains("4 jobs, new against old\"") && xml.contains("new is 30.0 % slower than old ("),
+                xml.contains("4 jobs, new against old\"") && xml.contains("new is slower than old: −30.0 % ("),
                 "{xml}"
             );
             assert!(xml.contains("faster than 5% for &lt;random&gt; read") && !xml.contains("<random>"), "{xml}");

@@ -4,6 +4,7 @@ mod answer;
 mod document;
 mod gate;
 mod names;
+mod notes;
 #[cfg(test)]
 mod scenes;
 mod text;

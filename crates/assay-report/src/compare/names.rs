@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Question, Side};
-use assay_analysis::{Excluded, Mark, Quantity};
+use assay_analysis::{Excluded, Mark, Quantity, unit_words};
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
 
@@ -16,7 +16,9 @@ const LONGEST: usize = 44;
 /// What a group is: a unit, or a model with the number of its units.
 pub(super) fn group_name(info: &GroupInfo) -> String {
     let name = match (&info.units[..], &info.models[..]) {
-        ([(model, unit)], _) if !unit.is_empty() => format!("{} {}", shorten(&clean(model), 30), clean(unit)),
+        ([(model, unit)], _) if !unit.is_empty() => {
+            format!("{} · {}", shorten(&clean(model), 30), unit_words(&clean(unit)))
+        }
         ([(model, _)], _) => clean(model),
         (units, [model]) => format!("{}, {}", shorten(&clean(model), 30), counted(units.len(), "unit")),
         (units, models) => format!("{} models, {}", models.len(), counted(units.len(), "unit")),
@@ -54,15 +56,16 @@ pub(super) fn basis_name(basis: Basis) -> &'static str {
     }
 }
 
-/// As what a group is judged, one and several; `any_day` where its interval includes day-to-day variation.
+/// What a statement on a group is about, for one and several groups; `any_day` where its interval includes day-to-day
+/// variation.
 pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
     match basis {
-        Basis::Repeats if any_day => ["as a unit on any day, from one run", "as units on any day, from one run each"],
-        Basis::Repeats => ["as a unit in this run", "as units in these runs"],
-        Basis::Runs if any_day => ["as a unit on any day, from one day", "as units on any day, from one day each"],
-        Basis::Runs => ["as a unit on that day", "as units on those days"],
-        Basis::Days => ["as a unit", "as units"],
-        Basis::Units => ["as a model", "as models"],
+        Basis::Repeats if any_day => ["a unit on any day, by one run", "units on any day, by one run each"],
+        Basis::Repeats => ["a unit in this run", "units in these runs"],
+        Basis::Runs if any_day => ["a unit on any day, by one day", "units on any day, by one day each"],
+        Basis::Runs => ["a unit on that day", "units on those days"],
+        Basis::Days => ["a unit", "units"],
+        Basis::Units => ["a model", "models"],
     }
 }
 
@@ -236,8 +239,8 @@ pub(super) fn about_values(c: &Comparison) -> Option<String> {
     let part = |(judged, sides): ([&str; 2], Vec<&Side>)| {
         let letters: Vec<String> = sides.iter().map(|side| group_letter(c, side.group)).collect();
         let [one, many] = judged;
-        let judged = if sides.len() > 1 { format!("are judged {many}") } else { format!("is judged {one}") };
-        format!("{} {judged}, over {}", listed_names(&letters), values_of_sides(&sides))
+        let judged = if sides.len() > 1 { many } else { one };
+        format!("{}: {judged}, {}", listed_names(&letters), values_of_sides(&sides))
     };
     let each: Vec<String> = alike.into_iter().map(part).collect();
     Some(each.join("; "))

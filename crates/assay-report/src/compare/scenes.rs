@@ -47,14 +47,14 @@ fn the_answer_comes_first() {
     let mut b: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
     let said = plain(&against(&[&a, &b]));
     assert!(
-        said.starts_with("Random read 4 KiB, 4 jobs: different – B is 50.0 % faster than A (34.4 … 67.4 %)."),
+        said.starts_with("Random read 4 KiB, 4 jobs: different – B is faster than A: +50 % (+34 … +67 %)."),
         "letters stand for equal names: {said}"
     );
     for record in &mut b {
         record.labels.insert("model".to_owned(), "Other".to_owned());
     }
     let said = plain(&against(&[&a, &b]));
-    let names = "B (Other, 3 units) is 50.0 % faster than A (SanDisk Ultra A1, 3 units) (";
+    let names = "B (Other, 3 units) is faster than A (SanDisk Ultra A1, 3 units): +50 % (";
     assert!(said.starts_with(&format!("Random read 4 KiB, 4 jobs: different – {names}")), "{said}");
 }
 
@@ -64,14 +64,11 @@ fn every_rule_has_its_words() {
     let copies: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}y", r.id), 1.001)).collect();
     let said = plain(&against(&[&a, &copies]));
     assert!(
-        said.contains("cannot tell: B is 0.1 % faster than A (")
-            && said.contains("units of each would find a difference of 3.0 % in 80 of 100 cases"),
+        said.contains("cannot tell: B is faster than A: +0.1 % (")
+            && said.contains("units of each would show a difference of 3.0 % (chance 80 %)"),
         "{said}"
     );
-    assert!(
-        said.contains("A, B published") && said.contains("A and B are judged as models, over 3 units each"),
-        "{said}"
-    );
+    assert!(said.contains("A, B published") && said.contains("A and B: models, 3 units each"), "{said}");
 
     let held = |records: &[Record]| {
         let mut records = records.to_vec();
@@ -80,9 +77,9 @@ fn every_rule_has_its_words() {
     };
     let faster: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
     let said = plain(&against(&[&held(&a), &held(&faster)]));
-    assert!(said.contains("tie at the bus ceiling: B is 50.0 % faster"), "{said}");
+    assert!(said.contains("tie at the bus ceiling: B is faster than A: +50 % ("), "{said}");
     assert!(said.contains("so the media are not compared"), "{said}");
-    assert!(plain(&against(&[&a, &held(&faster)])).contains("different: B is at least 50.0 % faster than A"));
+    assert!(plain(&against(&[&a, &held(&faster)])).contains("different: B is faster than A: at least +50 % ("));
     let said = plain(&against(&[&held(&a), &faster]));
     assert!(said.contains("but A is limited by the bus, and the medium may be faster"), "{said}");
 
@@ -95,15 +92,17 @@ fn every_rule_has_its_words() {
 
     let said = plain(&against(&[&a[..1], &faster[..1]]));
     assert!(
-        said.contains("cannot tell: B is 50.0 % faster than A, without an interval: A and B have one value each"),
+        said.contains(
+            "cannot tell: B is faster than A: +50.0 %; A and B have one value each: more repeats would decide"
+        ),
         "{said}"
     );
     let said = plain(&against(&[&a, &faster, &copies]));
     assert!(
-        said.starts_with("Random read 4 KiB, 4 jobs, against A: B 5") && said.contains("C: cannot tell."),
+        said.starts_with("Random read 4 KiB, 4 jobs, against A: B +50 %") && said.contains("C: cannot tell."),
         "{said}"
     );
-    assert!(said.contains("C is 3") && said.contains("slower than B"), "all pairs of few groups: {said}");
+    assert!(said.contains("C is slower than B: −33.3 % ("), "all pairs of few groups: {said}");
 }
 
 #[test]

@@ -2,18 +2,23 @@
 
 use assay_analysis::compare::{Comparison, LoadComparison, Side};
 use assay_core::text::clean;
+use unicode_width::UnicodeWidthStr;
 
 use super::answer::{overall, said_of_loads, sentence, verdict_paint, verdict_word};
 use super::names;
 use super::names::{about_values, comparison_method, group_letter, left_out};
+use super::notes::notes;
 use crate::figure::{shown, unit, with_point};
 use crate::terminal::{Page, Paint, Style};
 use crate::verdict::capitalised;
 
-/// Column where the number of values begins.
+/// Column where figures begin.
+const FIGURES: usize = 5;
+/// Columns where the number of values and the points begin, unless a cell before them is wider.
 const COUNTS: usize = 27;
-/// Column where the points begin.
 const POINTS: usize = 42;
+/// Between a wide cell and the next.
+const GAP: usize = 2;
 
 /// The answer in a sentence, the groups, the primary load, the others, and what has to be known.
 #[must_use]
@@ -58,16 +63,20 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     line.push(Paint::Dim, &format!(" · {}", names::measured(load.quantity, unit)));
     page.add(line);
     let axis = Axis::for_load(load, c.margin);
-    let width = page.style.width.saturating_sub(POINTS);
-    for side in &load.sides {
+    let figure = |side: &Side| {
+        let shown = |e| if side.values.len() > 1 { with_point(e, divisor) } else { shown(e, divisor).value };
+        side.estimate.as_ref().map_or_else(|| "–".to_owned(), shown)
+    };
+    let rows: Vec<(&Side, String, String)> =
+        load.sides.iter().map(|side| (side, figure(side), names::values_counted(side))).collect();
+    let counts_at = rows.iter().map(|(_, figure, _)| FIGURES + figure.width() + GAP).fold(COUNTS, usize::max);
+    let points_at = rows.iter().map(|(.., count)| counts_at + count.width() + GAP).fold(POINTS, usize::max);
+    let width = page.style.width.saturating_sub(points_at);
+    for (side, figure, count) in rows {
         let mut line = page.line();
-        line.push(Paint::Bold, &format!("  {}", group_letter(c, side.group))).to(5);
-        let figure = side.estimate.as_ref().map_or_else(
-            || "–".to_owned(),
-            |e| if e.low.is_some() { with_point(e, divisor) } else { shown(e, divisor).value },
-        );
-        line.push(Paint::Plain, &figure).push(Paint::Plain, " ").to(COUNTS);
-        line.push(Paint::Dim, &names::values_counted(side)).push(Paint::Plain, " ").to(POINTS);
+        line.push(Paint::Bold, &format!("  {}", group_letter(c, side.group))).to(FIGURES);
+        line.push(Paint::Plain, &figure).to(counts_at);
+        line.push(Paint::Dim, &count).to(points_at);
         if let Some(axis) = axis {
             line.push(Paint::Plain, &axis.strip(side, width));
         }
@@ -76,7 +85,7 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     if let Some((low, high)) = axis.map(Axis::ends) {
         let mut line = page.line();
         let left = format!("|{}", names::axis_end(low, divisor));
-        line.to(POINTS).push(Paint::Dim, &left).right(
+        line.to(points_at).push(Paint::Dim, &left).right(
             Paint::Dim,
             &format!("{}|", names::axis_end(high, divisor)),
             page.style.width,
@@ -99,8 +108,8 @@ fn foot(page: &mut Page, c: &Comparison) {
     if let Some(about) = about_values(c) {
         page.labelled("about", Paint::Dim, &about, Paint::Plain);
     }
-    for note in &c.notes {
-        page.labelled("note", Paint::Care, &note.to_string(), Paint::Plain);
+    for note in notes(c) {
+        page.labelled("note", Paint::Care, &note, Paint::Plain);
     }
     for line in left_out(c) {
         page.labelled("left out", Paint::Care, &line, Paint::Plain);

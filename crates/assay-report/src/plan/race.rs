@@ -306,7 +306,7 @@ mod tests {
             reason: Reason::NotMeasured,
         });
         let text = race(&found).text(&crate::Style::default());
-        let named = format!("Left out:\nabc (Card 1): {}\n", Reason::NotMeasured);
+        let named = format!("Left out:\nabc (Card · unit 1): {}\n", Reason::NotMeasured);
         assert!(text.contains(&named), "{text}");
     }
 }

@@ -175,6 +175,8 @@ fn crosscheck_table(found: &Crosscheck) -> Block {
 pub(crate) struct CommonFinding {
     /// The finding.
     pub(crate) sentence: String,
+    /// Its first sentence without intervals: one line, for titles.
+    pub(crate) title: String,
     /// The load that it is about; `None` where no load is.
     load: Option<Load>,
 }
@@ -182,7 +184,7 @@ pub(crate) struct CommonFinding {
 impl CommonFinding {
     /// For pictures whose title is the finding.
     pub(crate) fn titled(self) -> Option<Decided> {
-        Some(Decided { load: self.load?, title: Some(self.sentence.trim_end_matches('.').to_owned()) })
+        Some(Decided { load: self.load?, title: Some(self.title) })
     }
 
     /// For pictures that stand beside the finding.
@@ -200,18 +202,18 @@ pub(crate) fn common_finding(records: &[Record], words: Option<&str>) -> CommonF
         && report.primary.refusal.is_none()
         && report.primary.models.len() > 1
     {
-        let sentence = format!("{}: {}", capitalised(&report.primary.title), rank::answer(&report));
-        return CommonFinding { sentence, load: Some(report.primary.load) };
+        let under = capitalised(&report.primary.title);
+        let sentence = format!("{under}: {}", rank::answer(&report));
+        let title = format!("{under}: {}", rank::title(&report.primary));
+        return CommonFinding { sentence, title, load: Some(report.primary.load) };
     }
     if let [_, _] = records
         && let Ok(found) = compare(&split(&[records.to_vec()], By::Record), &Request { primary, ..Request::default() })
     {
-        return CommonFinding {
-            sentence: compare::finding(&found, records),
-            load: found.primary().map(|load| load.load.clone()),
-        };
+        let (sentence, title) = compare::finding(&found, records);
+        return CommonFinding { sentence, title, load: found.primary().map(|load| load.load.clone()) };
     }
     let drawn = Wanted::named(records, words).ok().and_then(|wanted| still(Kind::Dots, records, &wanted).ok());
     let sentence = drawn.map_or_else(|| format!("{} records", records.len()), |drawing| drawing.title().to_owned());
-    CommonFinding { sentence, load: None }
+    CommonFinding { title: sentence.clone(), sentence, load: None }
 }

@@ -141,10 +141,10 @@ fn data_row(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
 // A ranking as a picture.
 
 /// Models under one of the loads of a report, with their places and simultaneous intervals; the title is the
-/// answer. `None` where no model has a figure.
+/// first sentence of the answer, without its interval. `None` where no model has a figure.
 #[must_use]
 pub fn picture(report: &RankReport, of: &LoadRanking) -> Option<Drawing> {
-    titled(report, of, words::answer(of, report.alpha))
+    titled(report, of, words::title(of))
 }
 
 /// The same under another title, for a page where the answer stands already.

@@ -8,4 +8,4 @@ mod words;
 pub use document::{document, picture};
 pub use text::text;
 pub use words::First;
-pub(crate) use words::{answer as answer_of, first, of_report as answer, verdict};
+pub(crate) use words::{answer as answer_of, first, of_report as answer, title, verdict};
