@@ -223,6 +223,8 @@ const LONG: f64 = 1e15;
 /// A number with three significant figures, as people read rates: `23.4`, `1 480`, `0.021`, `1.00e15`.
 #[must_use]
 pub fn figures(value: f64) -> String {
+    // What was computed in two ways, as 360.5 and as 360.499 999 999 999, is rounded alike: half up.
+    let value = value * (1.0 + 1e-12);
     let magnitude = value.abs();
     if (999.5..LONG).contains(&magnitude) {
         grouped(value.round() as i64)
@@ -394,6 +396,16 @@ pub fn counted(n: usize, one: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// `show` said 360 and `advise class` 361 of one figure.
+    #[test]
+    fn a_figure_is_rounded_alike_however_it_was_computed() {
+        for half in [360.5, 451.5, 452.5, 12.45, 0.8125] {
+            let again = f64::exp(f64::ln(half));
+            assert_eq!(figures(half), figures(again), "{half}");
+        }
+        assert_eq!((figures(360.5), figures(451.5)), ("361".to_owned(), "452".to_owned()));
+    }
 
     #[test]
     fn ratios_and_probabilities_have_one_form() {

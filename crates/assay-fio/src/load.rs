@@ -312,7 +312,7 @@ fn say(options: &Options<'_>, name: &str, op: Op, notes: &mut Vec<String>) {
     }
     notes.extend(options.replaced.iter().map(|words| format!("[{name}]: {words}")));
     if !options.unused.is_empty() {
-        notes.push(format!("[{name}]: not used, as assay does it in its own way: {}", options.unused.join(", ")));
+        notes.push(format!("[{name}]: ignored: {}", options.unused.join(", ")));
     }
     if op == Op::Mixed && options.rate.iter().any(Option::is_some) && options.read_percent.is_some() {
         notes.push(format!("[{name}]: the rates of reads and writes set their shares, as in fio"));

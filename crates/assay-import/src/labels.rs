@@ -7,7 +7,7 @@ use assay_core::text::quoted;
 use regex_lite::Regex;
 
 /// A pattern of paths, like `{model}/{unit}/output_{run}.txt`: a name in braces is a label, whose value is one component
-/// of the path or a part of one; `*` stands for anything within a component. It is held against the end of a path.
+/// of the path or a part of one; `*` stands for anything within a component. It is matched with the end of the path.
 #[derive(Debug, Clone)]
 pub struct PathPattern {
     text: String,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_analysis::{Excluded, Needed, Values};
 use assay_core::text::{clean, statement};
-use assay_core::units::{figures, fixed, grouped};
+use assay_core::units::{figures, fixed, grouped, percent};
 
 /// The label of such a line.
 pub(crate) const LEFT_OUT: &str = "left out";
@@ -67,7 +67,7 @@ pub(crate) fn record_name(e: &Excluded) -> String {
 
 // The number of values that would settle an undecided answer, as text.
 
-/// `12 units of each would find a difference of 24 % in 80 of 100 cases`.
+/// `12 units of each would show a difference of 24 % (chance 80 %)`.
 pub(crate) fn needed(needed: &Needed) -> String {
     if needed.number > ANYBODY {
         let what = match needed.of {
@@ -87,12 +87,8 @@ pub(crate) fn needed(needed: &Needed) -> String {
         Values::Runs => "runs of each on as many days",
         Values::Others => "other units",
     };
-    format!(
-        "{} {of} would find {} in {:.0} of 100 cases",
-        needed.number,
-        needed_difference(needed.ratio),
-        needed.power * 100.0
-    )
+    let (difference, chance) = (needed_difference(needed.ratio), percent(needed.power, 0));
+    format!("{} {of} would show {difference} (chance {chance})", needed.number)
 }
 
 /// A larger number is not practical, and is not given as advice.
@@ -114,8 +110,8 @@ pub(crate) fn least_loss(not_separated: &[String]) -> Option<String> {
     let names: Vec<String> = not_separated.iter().map(|name| clean(name)).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "rank and compare cannot separate it from {}: this is the choice with the least expected loss, not a difference \
-             that was shown.",
+            "rank and compare cannot separate it from {}: it is the choice that costs least on average, not one that was shown \
+             to be better.",
             names.join(", ")
         )
     })
@@ -148,8 +144,8 @@ mod tests {
         ];
         let (measured, told) = (Reason::NotMeasured, Reason::LoadNotTold);
         let mut expected = [
-            format!("r1 (Card 1), r2 (Card 2): {measured}: random read 4 KiB; random write 4 KiB"),
-            format!("r3 (Card 3): {told}"),
+            format!("r1 (Card · unit 1), r2 (Card · unit 2): {measured}: random read 4 KiB; random write 4 KiB"),
+            format!("r3 (Card · unit 3): {told}"),
         ];
         let mut found = left_out_lines(&all, record_name, None);
         expected.sort();
@@ -168,15 +164,15 @@ mod tests {
     #[test]
     fn it_is_said_how_many_find_which_difference() {
         let say = |number, of, ratio| needed(&Needed { number, of, ratio, power: 0.8 });
-        assert_eq!(say(12, Values::Units, 1.24), "12 units of each would find a difference of 24 % in 80 of 100 cases");
+        assert_eq!(say(12, Values::Units, 1.24), "12 units of each would show a difference of 24 % (chance 80 %)");
         assert_eq!(
             say(4, Values::Runs, 1.055),
-            "4 runs of each on as many days would find a difference of 5.5 % in 80 of 100 cases"
+            "4 runs of each on as many days would show a difference of 5.5 % (chance 80 %)"
         );
         assert_eq!(
             say(738, Values::Units, 1.03),
             "a difference of 3.0 % would take more units than anyone would measure (738)"
         );
-        assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would find a factor of 2.5"));
+        assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would show a factor of 2.5"));
     }
 }

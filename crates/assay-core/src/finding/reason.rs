@@ -209,7 +209,7 @@ impl fmt::Display for AreaLimit {
             Self::FileSystemFull => "the file system was full",
             Self::WriteLimit => "the write limit allows no more",
             Self::Time { bytes_per_second } => {
-                return write!(f, "writing at {} there was no time for more", rate(*bytes_per_second));
+                return write!(f, "too slow ({}) to fill more in time", rate(*bytes_per_second));
             }
             Self::OtherNodes => "all nodes of the run use the same area",
             Self::Unknown => NEWER,

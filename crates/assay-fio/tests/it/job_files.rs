@@ -152,7 +152,7 @@ fn options_of_logs_and_output_are_told_and_not_refused() {
     let text = "[global]\nwrite_bw_log=x\ngtod_reduce=1\npercentile_list=99:99.9\n[a]\nrw=randread\nfilesize=64m\nnrfiles=1\n\
                 gtod_reduce=1\nstartdelay=5\nverify=crc32c\nloops=3\n";
     let read = read_job_file(text, "a.fio").unwrap();
-    let expected_note = "[a]: not used, as assay does it in its own way: write_bw_log, gtod_reduce, percentile_list";
+    let expected_note = "[a]: ignored: write_bw_log, gtod_reduce, percentile_list";
     assert!(read.notes.iter().any(|note| note == expected_note), "{:?}", read.notes);
     for words in ["begin together", "`assay verify` does that", "--repeats"] {
         assert!(read.notes.iter().any(|note| note.contains(words)), "{words}: {:?}", read.notes);

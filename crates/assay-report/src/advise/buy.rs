@@ -45,10 +45,11 @@ fn sentence(a: &BuyAdvice) -> String {
             let front = offer.on_front.map(probability).unwrap_or_default();
             let regret = offer.regret.map(loss).unwrap_or_default();
             let unit = if *one_unit { "; this describes the one unit measured, not the model" } else { "" };
-            let enough = if *tested_enough { "; more testing would gain at most 1 %" } else { "" };
+            let enough =
+                if *tested_enough { "; more tests are not worth it, as they would gain at most 1 %" } else { "" };
             format!(
-                "Buy {}: it is among the best trade-offs of price and performance with probability {front}, expected loss against the \
-                 fastest {regret}{unit}{enough}{}.",
+                "Buy {}: it is among the best trade-offs of price and performance with probability {front}, and costs on average \
+                 {regret} of speed against the fastest{unit}{enough}{}.",
                 of(offer),
                 unjudged(a)
             )
@@ -102,7 +103,7 @@ fn table(parts: &mut Parts, a: &BuyAdvice) {
         (clean(&o.model), vec![row])
     });
     let mut columns = vec![left("best trade-off")];
-    columns.extend([unit, "95 %", "of", "price", "buy", "cost", "P", "loss"].map(right));
+    columns.extend([unit, "95 %", "of", "price", "buy", "cost", "chance", "loss"].map(right));
     parts.groups(String::new(), columns, groups.collect());
 }
 
@@ -170,7 +171,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
         parts.item("spares", &text);
     }
     parts.item(
-        "P",
+        "chance",
         "probability that nothing is cheaper and as fast; within 3 % counts as equal, then the cheaper wins",
     );
     match a.worth {
@@ -180,11 +181,11 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
             parts.item(
                 "loss",
                 &format!(
-                    "expected loss of money relative to the best choice; 1 % more performance is worth {worth}{of}"
+                    "what it costs on average against the best choice, in money; 1 % more performance is worth {worth}{of}"
                 ),
             );
         }
-        None => parts.item("loss", "expected loss of performance relative to the best choice"),
+        None => parts.item("loss", "performance that it costs on average against the best choice"),
     }
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for offer in &a.options {

@@ -24,7 +24,7 @@ pub fn class(advice: &ClassAdvice) -> Answered {
     for model in &advice.models {
         whole_model(&mut parts, model);
     }
-    parts.item("at least", "with 95 % confidence; needs 3 repeats (one-sided t bounds on logarithms)");
+    parts.item("at least", "with 95 % confidence; needs 3 repeats (one-sided bounds)");
     parts.item("note", "met: under these conditions; the test procedure of the SD Association is not public");
     left_out_items(&mut parts, &advice.excluded);
     parts.answered("class", "Which classes are met".to_owned(), sentence, class_data(advice), advice)
@@ -60,7 +60,12 @@ fn class_sentence(a: &ClassAdvice) -> String {
             .iter()
             .filter_map(|(status, word)| {
                 let n = answers().filter(|c| c.status == *status).count();
-                (n > 0).then(|| format!("{word} for {n} of {total} units"))
+                let by = match status {
+                    Status::Pass | Status::Fail => format!("{word} by"),
+                    Status::Indeterminate => "undecided for".to_owned(),
+                    _ => format!("{word} for"),
+                };
+                (n > 0).then(|| format!("{by} {n} of {total} units"))
             })
             .collect();
         let low = |c: &&ClassAnswer| c.status != Status::Fail && c.tests.iter().any(|t| t.below == Some(true));
@@ -69,7 +74,7 @@ fn class_sentence(a: &ClassAdvice) -> String {
             0 => String::new(),
             n => format!(" ({n} below threshold, {how})"),
         };
-        parts.push(format!("{class} {}{below}", counts.join(", ")));
+        parts.push(format!("{class}: {}{below}", counts.join(", ")));
     }
     // Repeats do not help a disk that no class is about.
     let is_virtual = |s: &SpecimenClasses| s.classes.iter().any(|c| c.obstacle == Some(Obstacle::Virtual));
@@ -88,7 +93,7 @@ fn by_status(classes: &[ClassAnswer]) -> Vec<(&'static str, String)> {
 }
 
 fn unit_name(specimen: &SpecimenClasses) -> String {
-    clean(&format!("{} {}", specimen.model, specimen.unit))
+    clean(&assay_analysis::unit_name(&specimen.model, &specimen.unit))
 }
 
 fn unit_blocks(parts: &mut Parts, specimen: &SpecimenClasses) {
@@ -227,7 +232,7 @@ fn whole_model(parts: &mut Parts, model: &ModelClasses) {
     parts.item(
         "model",
         &format!(
-            "{title}, {}, required of {share:.0} % of units: {}{limits}",
+            "{title}, {}: {}; {share:.0} % of its units have to pass{limits}",
             counted(model.units, "unit"),
             answers.join("; ")
         ),

@@ -70,9 +70,9 @@ fn sentence(advice: &NasAdvice) -> String {
         };
         let volume = volume + &held;
         let decided = match (local, nas) {
-            (_, 0) => format!("Local flash in {local} of {total} loads"),
-            (0, _) => format!("The NAS in {nas} of {total} loads"),
-            _ => format!("It depends on the load: local flash in {local} of {total} loads, the NAS in {nas}"),
+            (_, 0) => format!("Local flash wins in {local} of {total} loads"),
+            (0, _) => format!("The NAS wins in {nas} of {total} loads"),
+            _ => format!("It depends on the load: local flash wins in {local} of {total} loads, the NAS in {nas}"),
         };
         let unknown = match unknown {
             0 => String::new(),
@@ -155,7 +155,7 @@ fn table(parts: &mut Parts, model: &NasModel) {
         (title, lines)
     });
     let mut columns = vec![left("")];
-    columns.extend(["MB/s", "95 %", "of", "share", "ends at", "even", "P", "answer"].map(right));
+    columns.extend(["MB/s", "95 %", "of", "NAS share", "limited by", "break-even", "chance", "answer"].map(right));
     parts.groups(format!("{}, {units}", clean(&model.model)), columns, groups.collect());
 }
 
@@ -280,19 +280,19 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         let text = format!("the NAS was read {area}; what the server caches of it in memory is read without its disks");
         parts.item("cache", &text);
     }
-    parts.item("share", "lowest known limit, MB/s for each active node; \"ends at\" names it:");
+    parts.item("NAS share", "what each active node gets, MB/s: the lowest known limit, which \"limited by\" names:");
     for (which, words) in LIMITS {
         if rows(advice).any(|r| r.limit == which) {
-            parts.item(&format!("ends at {}", term(which)), words);
+            parts.item(term(which), words);
         }
     }
     what_if(parts, advice);
     parts.item(
-        "even",
+        "break-even",
         "number of nodes at which local and share are equal, going by the estimates; with more, local is faster",
     );
     if rows(advice).any(|r| r.break_even == Even::Always) {
-        parts.item("even <1", "even a single node gets less than local gives");
+        parts.item("<1", "even a single node gets less than local gives");
     }
     let about = match (rows(advice).any(|r| r.next_unit), rows(advice).any(|r| !r.next_unit)) {
         (true, false) => "for the next unit of the model",
@@ -302,8 +302,10 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     let margin = percent(advice.margin);
     let few = rows(advice).any(|r| r.next_unit && r.local.n < 3);
     let assumed = if few { "; with fewer than three units, 15 % variation between units is assumed" } else { "" };
-    parts
-        .item("P", &format!("probability that local is faster than the share by more than {margin}, {about}{assumed}"));
+    parts.item(
+        "chance",
+        &format!("probability that local is faster than the share by more than {margin}, {about}{assumed}"),
+    );
     if rows(advice).any(|r| r.local.quantity == Quantity::DurableBytesPerSecond) {
         parts.item("writes", "durable: including the final sync, where both sides have it");
     }
@@ -367,7 +369,7 @@ mod tests {
     fn the_headline_says_what_is_decided_and_what_the_estimates_say_of_the_rest() {
         assert_eq!(
             asked("sandisk-ultra-a1", None).finding,
-            "Local flash in 6 of 12 loads; the other 6 are undecided; going by the estimates, local flash is faster in 4 of them."
+            "Local flash wins in 6 of 12 loads; the other 6 are undecided; going by the estimates, local flash is faster in 4 of them."
         );
     }
 

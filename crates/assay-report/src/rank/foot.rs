@@ -43,7 +43,10 @@ pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool)
     if published > 0 {
         lines.push((
             "note",
-            format!("published without repeats: {published} of {}", words::count(basis.records, "record")),
+            match basis.records {
+                all if all == published => "published figures without repeats".to_owned(),
+                all => format!("published figures without repeats: {published} of {}", words::count(all, "record")),
+            },
         ));
     }
     lines.extend(ranking.remarks.iter().map(|r| ("note", remark_text(r))));
@@ -69,8 +72,8 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
     let by_repeats = ranking.shares.as_ref().is_some_and(|shares| shares.run.is_some_and(|run| run > shares.unit));
     let helps = if by_repeats { "more units and repeats help" } else { "more units help, more repeats hardly do" };
     Some(format!(
-        "with your {} units of a model you cannot separate models closer than {closer}; {helps}",
-        ranking.least_units
+        "smallest difference that {} a model can show: {closer}; {helps}",
+        words::count(ranking.least_units as usize, "unit")
     ))
 }
 
@@ -113,7 +116,7 @@ fn design_text(notice: Notice) -> String {
     match notice {
         Notice::SlotsUnknown { runs } => {
             format!(
-                "{} without a slot, so slots are part of the units; add --label slot=…",
+                "{} without a slot label: a slow slot looks like a slow unit; add --label slot=…",
                 words::count(runs, "repeat")
             )
         }
@@ -210,17 +213,17 @@ fn odd_unit(odd: &Unresolved, direction: &str) -> String {
 
 /// How many units would name the odd one.
 fn more_units(odd: &Unresolved) -> String {
-    let of =
-        |n: u32| format!("; {n} units of the model would identify one that deviates by as much in 80 of 100 cases");
+    let of = |n: u32| format!("; {n} units of the model would show which one deviates by as much (chance 80 %)");
     odd.needed.map(of).unwrap_or_default()
 }
 
 fn odd_slot(slot: &SlotWarning) -> String {
     format!(
-        "slot {} deviates by a factor of {} (p {:.3}, 999 permutations): leave it out or repair it; the figures are already adjusted",
+        "slot {} deviates by a factor of {}, which chance alone brings about in {:.1} % of cases: leave it out or repair it; the \
+         figures are already adjusted",
         clean(&slot.slot),
         multiple(slot.ratio),
-        slot.p_value
+        slot.p_value * 100.0
     )
 }
 

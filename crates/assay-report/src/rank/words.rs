@@ -157,6 +157,11 @@ pub(crate) fn first(ranking: &LoadRanking) -> (First, Vec<&ModelRow>) {
     (found, best)
 }
 
+/// The finding on the first place alone, for titles: one line, without an interval and without advice.
+pub(crate) fn title(ranking: &LoadRanking) -> String {
+    found_and_mend(ranking).0
+}
+
 /// The result in two parts: the finding, and the remedy where there is no order. Names may contain any character.
 fn found_and_mend(ranking: &LoadRanking) -> (String, Option<&'static str>) {
     let (found, best) = first(ranking);
@@ -227,7 +232,7 @@ pub(crate) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
 
 /// That few units stand behind an order.
 fn weak(ranking: &LoadRanking) -> String {
-    format!("This rests on few units ({} degrees of freedom)", ranking.degrees)
+    format!("Only {}: a weak result", count(ranking.basis.units, "unit"))
 }
 
 /// The sentence about two models.
@@ -341,12 +346,12 @@ fn failures(model: &ModelRow) -> Option<String> {
         .collect();
     let word = if model.class == Class::Corrupt { "data lost by" } else { "failed:" };
     Some(format!(
-        "{word} {} of {} units: {}; share of failing units {:.2} to {:.2} ({:.0} %, Jeffreys)",
+        "{word} {} of {} units: {}; of all such units {:.0} to {:.0} % fail ({:.0} % confidence)",
         share.failed,
         share.of,
         what.join(", "),
-        share.low,
-        share.high,
+        share.low * 100.0,
+        share.high * 100.0,
         share.level * 100.0
     ))
 }
@@ -363,7 +368,7 @@ fn unit_notes(ranking: &LoadRanking, unit: &UnitRow) -> Vec<String> {
         let values: Vec<String> = two.values.iter().take(8).map(|v| figures(v / divisor)).collect();
         let more = if two.values.len() > 8 { ", …" } else { "" };
         notes.push(format!(
-            "{name} has two speeds, a factor of {} apart: repeats {}{more}; no mean describes them",
+            "{name} has two speeds, a factor of {} apart: repeats {}{more}; look at the repeats before you use the mean",
             multiple(two.ratio),
             values.join("; ")
         ));

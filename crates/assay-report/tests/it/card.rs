@@ -76,7 +76,7 @@ fn the_summary_in_the_readme_is_as_the_program_prints_it() {
 #[test]
 fn workloads_with_different_numbers_of_repeats_are_told_as_such() {
     let mut record = crate::common::good_card();
-    assert!(card(&record, &Style::default()).contains("over 3 repeats"));
+    assert!(card(&record, &Style::default()).contains("over 3 repeats of this run"));
     let first = &mut record.measurements[0];
     first.iops.iter_mut().chain(&mut first.bytes_per_second).for_each(|estimate| estimate.n = 9);
     assert!(card(&record, &Style::default()).contains("over 3 to 9 repeats of this run"));

@@ -111,7 +111,11 @@ impl fmt::Display for Refusal {
             Self::OnlySpecimens => f.write_str("one unit of each model: models cannot be ranked; measure two of each"),
             Self::TooFewModels => f.write_str("fewer than two models with two units: nothing to compare"),
             Self::TooFewUnits { degrees } => {
-                write!(f, "{degrees} degree of freedom between units, two are needed: measure more units")
+                write!(
+                    f,
+                    "too few units: {} beyond the first of each model, and two are needed: measure more units",
+                    degrees
+                )
             }
             Self::NoSpread => {
                 f.write_str("the units of each model agree to the last digit, so they are not different units")

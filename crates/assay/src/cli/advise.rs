@@ -142,7 +142,7 @@ pub(crate) struct CacheArgs {
     #[arg(long = "as", value_name = "USE", value_enum, default_value_t = UseArg::L2arc)]
     pub(crate) use_as: UseArg,
 
-    /// Share of reads that miss RAM and hit the cache
+    /// Of the reads that miss RAM, the share that hits the cache
     #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0), conflicts_with = "working_set")]
     pub(crate) hit: Option<f64>,
 
@@ -220,7 +220,7 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0))]
     pub(crate) spares: Option<f64>,
 
-    /// What 1 % more performance is worth to the whole fleet, like 3USD; by default 1 % of the cheapest
+    /// Money that 1 % more speed of the fleet is worth, like 3USD; by default 1 % of the cheapest
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) worth: Option<Price>,
 

@@ -157,7 +157,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) ceiling: Option<f64>,
 
-    /// Confidence level: the chance that no order is false when all models are equal
+    /// Confidence that no false order is named
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.999))]
     pub(crate) level: f64,
 
@@ -178,7 +178,7 @@ pub(crate) struct RankArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Seed of the draws; the same seed gives the same answer to the last digit
+    /// Seed of the random numbers; same seed, same answer
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
 

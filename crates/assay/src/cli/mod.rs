@@ -119,7 +119,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure the medium under a directory
+    /// Measure the card, stick or disk that a directory is on
     #[command(after_help = run::RUN_EXAMPLES)]
     Run(Box<RunArgs>),
     /// Show what a medium is: identity, bus and ceiling, classes, health

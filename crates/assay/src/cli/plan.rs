@@ -73,7 +73,7 @@ pub(crate) enum PlanCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Write the suite of the plan in each of its orders of workloads
+    /// Write one suite file for each order in the plan
     #[command(after_help = SUITES_EXAMPLES)]
     Suites {
         /// Plan file
@@ -85,7 +85,7 @@ pub(crate) enum PlanCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Say which cells of a plan are measured, and which records do not fit; exit code 1 while
+    /// Show which measurements are done, and which records do not fit; exit code 1 while
     /// some are missing
     #[command(after_help = STATUS_EXAMPLES)]
     Status {
@@ -183,7 +183,7 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "MODEL")]
     pub(crate) dropped: Vec<String>,
 
-    /// Seed of the draws; the same seed gives the same answer to the last digit
+    /// Seed of the random numbers; same seed, same answer
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
     pub(crate) seed: u64,
 

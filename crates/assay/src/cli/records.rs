@@ -89,7 +89,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) no_text: bool,
 
-    /// Show what would be done, after all checks, and write nothing
+    /// Check everything, show what would be done, write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
@@ -203,7 +203,7 @@ pub(crate) struct RmArgs {
           help = stored_query_help!("Which records (all is refused)"))]
     pub(crate) queries: Vec<String>,
 
-    /// Show what would be done, after all checks, and write nothing
+    /// Check everything, show what would be done, write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 

@@ -52,11 +52,11 @@ pub(crate) struct RunArgs {
                                "no_save"])]
     pub(crate) resume: Option<String>,
 
-    /// Repeats of each workload, of full length, also where the suite would end sooner
+    /// Number of repeats of each workload, even where the suite would end sooner
     #[arg(long, value_name = "N", value_parser = values::count(1..=1000))]
     pub(crate) repeats: Option<u32>,
 
-    /// Measure until the interval over repeats is this narrow to each side, like 5%
+    /// Repeat until the interval is within ± this share, like 5%
     #[arg(long, value_name = "SHARE", conflicts_with = "repeats", value_parser = values::share(0.005..=0.5))]
     pub(crate) confidence: Option<f64>,
 
@@ -68,7 +68,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SIZE", value_parser = values::amount)]
     pub(crate) size: Option<Amount>,
 
-    /// Processors that the threads of workloads run on, like 0-3,7: each thread on one of them, in turn
+    /// Pin threads to these processors, one after the other, like 0-3,7
     #[arg(long, value_name = "LIST", value_parser = Cpus::parse)]
     pub(crate) cpus: Option<Cpus>,
 
@@ -96,8 +96,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "note", value_name = "NAME=VALUE", value_parser = SensorNote::parse)]
     pub(crate) notes: Vec<SensorNote>,
 
-    /// Archive (.tar.xz, .tar.gz, .tar) of the source tree that programs of the suite pack and unpack, instead of
-    /// a generated one
+    /// Source tree for the pack and unpack tests (.tar.xz, .tar.gz, .tar); generated if not given
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) source_tree: Option<PathBuf>,
 
@@ -125,7 +124,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) events: bool,
 
-    /// Show what would be done, after all checks, and write nothing
+    /// Check everything, show the plan, write nothing
     #[arg(long, conflicts_with_all = ["resume", "events", "output"])]
     pub(crate) dry_run: bool,
 
@@ -166,7 +165,7 @@ pub(crate) enum PeerArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct TogetherArgs {
-    /// Begin each repeat together with other nodes, by the coordinator at this address or Unix socket (assay fleet run starts one)
+    /// Start each repeat together with other nodes; address or Unix socket of the coordinator (assay fleet run starts one)
     #[arg(long, value_name = "HOST:PORT|PATH", requires_all = ["node", "fleet_run"],
           conflicts_with_all = ["resume", "crosscheck", "confidence", "dry_run"])]
     pub(crate) rendezvous: Option<String>,

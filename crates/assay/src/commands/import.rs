@@ -449,7 +449,7 @@ impl<'a> Intake<'a> {
             missed = true;
             let (pattern, one) = (quoted(pattern.as_str()), quoted(one));
             output::tell_wrapped(&format!(
-                "assay: --path {pattern} fits none of the files, such as {one}: it is held against the end of a path"
+                "assay: --path {pattern} fits none of the files, such as {one}: it is matched with the end of the path"
             ));
         }
         for (load, _) in self.doubtful.iter().filter(|(_, count)| *count == 0) {
