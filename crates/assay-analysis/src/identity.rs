@@ -87,7 +87,12 @@ pub fn short_name(identity: &Identity) -> String {
 /// The same, from its parts: `Card · unit 2`, `Samsung EVO Plus 64GB · EU`.
 #[must_use]
 pub fn unit_name(model: &str, unit: &str) -> String {
-    if unit.is_empty() { model.to_owned() } else { format!("{model} · {}", unit_words(unit)) }
+    match unit {
+        "" => model.to_owned(),
+        // A published figure without a unit.
+        _ if unit == PUBLISHED.trim_start() => format!("{model}{PUBLISHED}"),
+        _ => format!("{model} · {}", unit_words(unit)),
+    }
 }
 
 /// Longest number of a unit: longer ones are serial numbers, which are known as such.

@@ -280,10 +280,15 @@ impl Medium {
         self.bus.as_ref()?.reachable()
     }
 
-    /// Vendor, model and capacity, or the kind where the medium says nothing of itself.
+    /// Vendor, model and capacity, or the kind where the medium says nothing of itself: `SD card, 32.0 GB`; `unnamed
+    /// (510 GB)` where the kind is not known either.
     #[must_use]
     pub fn title(&self) -> String {
         let name = match (&self.vendor, &self.model) {
+            (None, None) if self.kind == MediumKind::Unknown => {
+                let size = self.capacity_bytes.map(|bytes| format!(" ({})", crate::units::capacity(bytes)));
+                return format!("unnamed{}", size.unwrap_or_default());
+            }
             (Some(v), Some(m)) if !m.to_lowercase().starts_with(&v.to_lowercase()) => format!("{v} {m}"),
             (_, Some(m)) => m.clone(),
             (Some(v), None) => format!("{v} {}", self.kind.title()),

@@ -328,7 +328,9 @@ pub fn unbroken(text: &str) -> String {
         let joins = c == ' '
             && digit
             && (rest.starts_with(|n: char| n.is_ascii_digit())
-                || ["MB/s", "%", "IOPS", "KiB", "MiB", "GB"].iter().any(|unit| rest.starts_with(unit)));
+                || ["MB/s", "%", "IOPS", "KiB", "MiB", "GiB", "TiB", "MB", "GB", "TB"]
+                    .iter()
+                    .any(|unit| rest.starts_with(unit)));
         out.push(if joins { '\u{a0}' } else { c });
         digit = c.is_ascii_digit();
     }

@@ -32,7 +32,7 @@ pub enum Kind {
     Heat,
     /// Rates over block sizes with the ceiling of the bus.
     Curves,
-    /// Each unit a row, each repeat a dot.
+    /// Each record a row, each repeat a dot.
     Dots,
     /// The places of models, with intervals.
     Ranking,
@@ -103,7 +103,7 @@ impl Kind {
             },
             Self::Dots => About {
                 name: "dots",
-                help: "Each unit a row, each repeat a dot",
+                help: "Each record a row, each repeat a dot",
                 needs: FIGURE,
                 on_page: true,
                 draw: |records, wanted| Dots::from_records(records, wanted).iter().map(dots).collect(),

@@ -113,15 +113,34 @@
     });
     return { x: x, ys: ys, at: at };
   }
-  function timeAxis(line) {
-    const step = nice(line.end / Math.min(8, 3 * line.parts.length + 2));
-    const marks = new Map();
-    line.parts.forEach(function (part) {
-      for (let t = 0; t <= part.seconds + 1e-9 && marks.size < 60; t += step) marks.set(part.start + t, t);
+  // Seconds of one repeat; of several the time measured until each begins, and last the total.
+  function timeMarks(line) {
+    const marks = new Map(), parts = line.parts;
+    if (parts.length === 1) {
+      const step = nice(line.end / 5);
+      for (let t = 0; t < line.end - step / 2; t += step) marks.set(t, t);
+    }
+    let before = 0;
+    parts.forEach(function (part) {
+      if (parts.length > 1) marks.set(part.start, before);
+      before += part.seconds;
     });
+    marks.set(line.end, before);
+    return marks;
+  }
+  // Of marks that would touch each other the first stays, and the total always.
+  function apart(all, least) {
+    const kept = [], last = all[all.length - 1];
+    for (const x of all)
+      if (x === last || ((!kept.length || x - kept[kept.length - 1] >= least) && last - x >= least)) kept.push(x);
+    return kept;
+  }
+  function timeAxis(line) {
+    const marks = timeMarks(line), total = marks.get(line.end), digits = total < 2 ? 2 : total < 20 ? 1 : 0;
     return axis({
-      splits: (u, i, min, max) => Array.from(marks.keys()).filter((x) => x >= min - 1e-9 && x <= max + 1e-9),
-      values: (u, splits) => splits.map((x) => short(marks.get(x)) + " s"),
+      splits: (u, i, min, max) => apart(
+        Array.from(marks.keys()).filter((x) => x >= min - 1e-9 && x <= max + 1e-9), (max - min) * 56 / u.width),
+      values: (u, splits) => splits.map((x) => (x === 0 ? "0" : marks.get(x).toFixed(digits)) + " s"),
       grid: { show: false },
     });
   }
@@ -402,7 +421,7 @@
     const width = Math.max(200, Math.floor(box.clientWidth || (old && old.width) || 0));
     const time = ["rate", "latency", "sensors"].includes(figure.dataset.chart);
     const options = Object.assign({
-      width: width, height: height(), padding: [8, 16, 0, 0],
+      width: width, height: height(), padding: [8, time ? 28 : 16, 0, 0],
       cursor: {
         points: { size: 9, width: 0, fill: (u, i) => u.series[i].stroke(u, i) }, drag: { x: true, y: false },
         sync: time ? { key: figure.dataset.record + "-" + figure.dataset.workload } : undefined,

@@ -1,8 +1,8 @@
 //! Lines for what is left out of an answer, in the same words below every answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use assay_analysis::{Excluded, Needed, Values};
+use assay_analysis::{Excluded, Needed, Reason, Values};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed, grouped, percent};
 
@@ -45,6 +45,37 @@ pub(crate) fn left_out_of_one_load(all: &[Excluded], rest: Option<&str>) -> Vec<
     let all: Vec<Excluded> = all.iter().map(|e| Excluded { load: None, ..e.clone() }).collect();
     left_out_lines(&all, record_name, rest)
 }
+
+/// The same in numbers: of many records that lack the load only how many; of few, and of other reasons, which.
+pub(crate) fn left_out_in_numbers(all: &[Excluded], rest: &str) -> Vec<String> {
+    let kind = |e: &Excluded| match e.reason {
+        Reason::OtherDepths { .. } => Some("other queue depths"),
+        Reason::OtherBlocks { .. } => Some("other block sizes"),
+        Reason::OtherTool => Some("other tools or tests"),
+        Reason::NotMeasured => Some("not measured"),
+        Reason::LoadNotTold => Some("not everything is known about their loads"),
+        _ => None,
+    };
+    let mut lines = Vec::new();
+    let mut named: Vec<Excluded> = all.iter().filter(|e| kind(e).is_none()).cloned().collect();
+    let mut kinds: Vec<&str> = all.iter().filter_map(kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    for words in kinds {
+        let of: Vec<&Excluded> = all.iter().filter(|e| kind(e) == Some(words)).collect();
+        let records: BTreeSet<&str> = of.iter().map(|e| e.record.as_str()).collect();
+        if records.len() > NAMED {
+            lines.push(format!("{} records: {words} ({rest} names them)", records.len()));
+        } else {
+            named.extend(of.into_iter().cloned());
+        }
+    }
+    lines.extend(left_out_of_one_load(&named, Some(rest)));
+    lines
+}
+
+/// So many records are named one by one.
+const NAMED: usize = 3;
 
 pub(crate) fn listed_names(all: &[String], between: &str, rest: Option<&str>) -> String {
     match (all.split_at_checked(FEW), rest) {
@@ -119,8 +150,6 @@ pub(crate) fn least_loss(not_separated: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use assay_analysis::Reason;
-
     use super::*;
 
     fn excluded(record: usize, load: Option<&str>, reason: Reason) -> Excluded {
@@ -159,6 +188,18 @@ mod tests {
         let of = |many: usize| left_out_lines(&all[..many], |e| e.record.clone(), Some("--all"));
         assert_eq!(of(9), [format!("r1, r2, r3, r4, r5, r6 and 3 more (--all): {}", Reason::NotMeasured)]);
         assert!(!of(7)[0].contains("more"), "one more takes no more room than to say so: {:?}", of(7));
+    }
+
+    #[test]
+    fn many_records_of_other_loads_are_a_number() {
+        let depths = || Reason::OtherDepths { measured: vec!["QD1".to_owned()] };
+        let mut all: Vec<Excluded> = (1..=11).map(|at| excluded(at, None, depths())).collect();
+        all.push(excluded(12, None, Reason::NotMeasured));
+        all.push(excluded(13, None, Reason::Unfinished));
+        let said = left_out_in_numbers(&all, "--all");
+        assert_eq!(said[0], "11 records: other queue depths (--all names them)");
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[1..].iter().all(|line| line.starts_with("r1")), "few are named: {said:?}");
     }
 
     #[test]

@@ -108,6 +108,11 @@ impl Columns {
         }
     }
 
+    /// The columns that any record fills.
+    pub(crate) fn filled(&self) -> Vec<usize> {
+        (0..self.loads.len()).filter(|at| self.loads[*at].is_some()).collect()
+    }
+
     /// The load of a column: `1 MiB QD8`; nothing where no record has a figure.
     pub(crate) fn load(&self, column: usize) -> &str {
         self.loads.get(column).and_then(Option::as_deref).unwrap_or_default()

@@ -292,23 +292,37 @@ fn cell_text((record, lives): (&Record, &Lives), column: &Column, loads: &Column
 #[must_use]
 pub fn list_document(records: &[Record], lives: &Lives) -> Document {
     let loads = Columns::from_records(records);
-    let mut columns = vec![left("record"), left("when"), left("medium"), left("unit"), left("slot"), left("suite")];
-    columns.extend((0..4).map(|at| right(figure_title(&loads, at))));
+    // A column that no record fills is left out.
+    let filled = |cell: fn(&Record) -> String| records.iter().any(|record| !cell(record).is_empty());
+    let about: [(&str, fn(&Record) -> String); 6] = [
+        ("record", |r| clean(&r.id)),
+        ("when", when_cell),
+        ("medium", Record::title),
+        ("unit", facts::unit),
+        ("slot", facts::slot),
+        ("suite", |r| clean(&r.suite.name)),
+    ];
+    let about: Vec<_> = about.into_iter().filter(|(_, cell)| filled(*cell)).collect();
     let healths: Vec<Option<String>> = records.iter().map(|record| health::words(&record.medium)).collect();
     let has_health = healths.iter().any(Option::is_some);
     let warmths: Vec<Option<f64>> = records.iter().map(warmest).collect();
     let has_warmth = warmths.iter().any(Option::is_some);
+    let has_labels = filled(facts::other_labels);
+    let mut columns: Vec<document::Column> = about.iter().map(|(title, _)| left(*title)).collect();
+    columns.extend(loads.filled().into_iter().map(|at| right(figure_title(&loads, at))));
     columns.extend(has_warmth.then(|| right("°C at most")));
     columns.extend(has_health.then(|| left("health")));
-    columns.extend([left("labels"), left("result")]);
+    columns.extend(has_labels.then(|| left("labels")));
+    columns.push(left("result"));
     let row = |((r, health), warmth): ((&Record, &Option<String>), &Option<f64>)| -> document::TableRow {
         let warmth = has_warmth.then(|| warmth.map(figures).unwrap_or_default().into());
-        let facts = [clean(&r.id), when_cell(r), r.title(), facts::unit(r), facts::slot(r), clean(&r.suite.name)];
-        let figures = (0..4).map(|at| figure_cell(&loads, r, at));
+        let facts = about.iter().map(|(_, cell)| Cell::from(cell(r)));
+        let figures = loads.filled().into_iter().map(|at| figure_cell(&loads, r, at));
         let health = has_health.then(|| health.clone().unwrap_or_default().into());
-        let last = [facts::other_labels(r).into(), word_of(r, lives).into()];
+        let labels = has_labels.then(|| facts::other_labels(r).into());
+        let last = [word_of(r, lives).into()];
         document::TableRow::Cells(
-            facts.map(Cell::from).into_iter().chain(figures).chain(warmth).chain(health).chain(last).collect(),
+            facts.chain(figures).chain(warmth).chain(health).chain(labels).chain(last).collect(),
         )
     };
     Document {

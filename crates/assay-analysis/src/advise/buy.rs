@@ -340,13 +340,18 @@ fn choose(
     })
 }
 
+/// Whether a written name is that of a model, as `model=` of a query compares it: capitals do not matter.
+fn is_model(written: &str, model: &str) -> bool {
+    written.trim().eq_ignore_ascii_case(model)
+}
+
 /// What can be bought: a model without a price is left out and named, and does not keep the others from an answer.
 fn priced<'a>(
     offers: Vec<(Subject<'a>, Figure)>,
     question: &BuyQuestion,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Vec<(Subject<'a>, Figure, Price)>, AdviseError> {
-    if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| s.model != *m)) {
+    if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| !is_model(m, &s.model))) {
         let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
         let problem =
             format!("--price names no model that was measured under that load; there are {}", models.join(", "));
@@ -355,7 +360,7 @@ fn priced<'a>(
     let mut priced = Vec::new();
     let mut unpriced = Vec::new();
     for (subject, performance) in offers {
-        let given = question.prices.iter().find(|(model, _)| *model == subject.model);
+        let given = question.prices.iter().find(|(model, _)| is_model(model, &subject.model));
         match given.map_or_else(|| price_of(&subject.model, &subject.records), |(_, price)| Ok(Some(price.clone())))? {
             Some(price) => priced.push((subject, performance, price)),
             None => unpriced.extend(subject.records.iter().map(|record| Excluded::new(record, None, Reason::NoPrice))),

@@ -11,7 +11,7 @@ use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_sub
 use super::figure::{Figure, durable, figure};
 use super::nas_share::{Even, Limit, Link, Local, MeasuredTerms, Nas, NasVerdict, Need, decide, share};
 use super::nas_volume::{Measured, Volume, VolumeFigures, mixed};
-use crate::deciding::loads_named;
+use crate::deciding::{by_model, deciding_load, loads_named};
 use crate::{Excluded, Load, Mark, Quantity, Reason, loads};
 
 /// A question about a central volume.
@@ -33,6 +33,8 @@ pub struct NasQuestion {
     pub margin: f64,
     /// Only loads that match these words.
     pub load: Option<String>,
+    /// Show all loads, and not only the one that decides.
+    pub all: bool,
     /// A hypothetical rate of the bus of the local media, in bytes per second.
     pub what_if_bus: Option<f64>,
 }
@@ -51,6 +53,7 @@ impl NasQuestion {
             answer_seconds: None,
             margin: 0.1,
             load: None,
+            all: false,
             what_if_bus: None,
         }
     }
@@ -174,6 +177,9 @@ pub struct NasAdvice {
     pub volume_read_bytes: Option<u64>,
     /// Each model of local media.
     pub models: Vec<NasModel>,
+    /// The load to show; `None` where all are shown.
+    #[serde(skip)]
+    pub deciding: Option<Load>,
     /// What was left out.
     pub excluded: Vec<Excluded>,
 }
@@ -216,6 +222,8 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         return Err(nothing_left("a load that can be judged", &excluded));
     }
     let judged: Vec<Load> = models.iter().flat_map(|m: &NasModel| &m.rows).map(|row| row.load.clone()).collect();
+    let chosen = question.load.is_none() && !question.all;
+    let deciding = chosen.then(|| deciding_load(&by_model(local), None, Some(&judged)).ok()).flatten();
     let volume_read_bytes = volume.as_ref().and_then(|volume| volume.read_bytes(&judged));
     let line_share = match question.link {
         Link::Line(rate) => Some(rate / question.link.payload() * payload_share.bytes_per_second),
@@ -233,6 +241,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         volume: volume.map(|v| v.model),
         volume_read_bytes,
         models,
+        deciding,
         excluded,
     })
 }

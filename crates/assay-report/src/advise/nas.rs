@@ -1,14 +1,16 @@
 //! Local flash or NAS.
 
+use std::collections::BTreeSet;
+
 use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, Together, WhatIf};
-use assay_analysis::{ASSUMED_DAYS, Quantity};
-use assay_core::text::clean;
+use assay_analysis::{ASSUMED_DAYS, Load, Quantity};
+use assay_core::text::{capitalised, clean};
 use assay_core::units::{Bytes, counted, figures, probability, rate};
 
 use super::parts::{
     FIGURE, ONE_VALUE, Parts, exact_cells, figure_cells, figure_text, left_out_items, marks_text, percent,
 };
-use crate::document::{Answered, Data, left, number, right};
+use crate::document::{Answered, Column, Data, left, number, right};
 use crate::figure::MB;
 
 /// Local media against a share of the NAS.
@@ -16,8 +18,9 @@ use crate::figure::MB;
 pub fn nas(advice: &NasAdvice) -> Answered {
     let sentence = sentence(advice);
     let mut parts = Parts::default();
-    for model in &advice.models {
-        table(&mut parts, model);
+    match &advice.deciding {
+        Some(load) => deciding_table(&mut parts, advice, load),
+        None => advice.models.iter().for_each(|model| table(&mut parts, model)),
     }
     behind(&mut parts, advice);
     left_out_items(&mut parts, &advice.excluded);
@@ -26,6 +29,11 @@ pub fn nas(advice: &NasAdvice) -> Answered {
 
 fn rows(advice: &NasAdvice) -> impl Iterator<Item = &NasRow> {
     advice.models.iter().flat_map(|m| &m.rows)
+}
+
+/// The rows that are shown.
+fn shown(advice: &NasAdvice) -> impl Iterator<Item = &NasRow> {
+    rows(advice).filter(|row| advice.deciding.as_ref().is_none_or(|load| row.load == *load))
 }
 
 fn sentence(advice: &NasAdvice) -> String {
@@ -154,9 +162,33 @@ fn table(parts: &mut Parts, model: &NasModel) {
         let lines = model.rows.iter().filter(|r| heading(r) == title).map(line).collect();
         (title, lines)
     });
-    let mut columns = vec![left("")];
-    columns.extend(["MB/s", "95 %", "of", "NAS share", "limited by", "break-even", "chance", "answer"].map(right));
-    parts.groups(format!("{}, {units}", clean(&model.model)), columns, groups.collect());
+    parts.groups(format!("{}, {units}", clean(&model.model)), columns(""), groups.collect());
+}
+
+fn columns(first: &str) -> Vec<Column> {
+    let figures = ["MB/s", "95 %", "of", "NAS share", "limited by", "even at", "chance", "answer"].map(right);
+    std::iter::once(left(first)).chain(figures).collect()
+}
+
+/// The models under the load that decides.
+fn deciding_table(parts: &mut Parts, advice: &NasAdvice, load: &Load) {
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut without: Vec<String> = Vec::new();
+    for model in &advice.models {
+        match model.rows.iter().find(|row| row.load == *load) {
+            Some(row) => {
+                lines.push(std::iter::once(clean(&model.model)).chain(line(row).into_iter().skip(1)).collect())
+            }
+            None => without.push(clean(&model.model)),
+        }
+    }
+    parts.heading(&capitalised(&load.title()));
+    parts.table(columns("model"), lines);
+    if !without.is_empty() {
+        parts.item("not in it", &format!("{}: not measured under this load", without.join(", ")));
+    }
+    let loads: BTreeSet<&Load> = rows(advice).map(|row| &row.load).collect();
+    parts.item("loads", &format!("this one decides by default; --all shows all {}, --load another", loads.len()));
 }
 
 /// The title of the load, without its block size.
@@ -168,7 +200,7 @@ fn heading(row: &NasRow) -> String {
 fn line(row: &NasRow) -> Vec<String> {
     let [value, range, n] = figure_cells(&row.local);
     vec![
-        format!("  {}", Bytes(row.load.block_bytes)),
+        Bytes(row.load.block_bytes).to_string(),
         value,
         range,
         n,
@@ -179,9 +211,15 @@ fn line(row: &NasRow) -> Vec<String> {
             Even::Always => "<1".to_owned(),
         },
         row.probability.map_or_else(|| "–".to_owned(), probability),
-        answer(row.verdict).to_owned(),
+        match row.verdict {
+            NasVerdict::CannotTell(Need::Volume) => LINK_ONLY.to_owned(),
+            verdict => answer(verdict).to_owned(),
+        },
     ]
 }
+
+/// Marks a row in which nothing but the link is known of the volume.
+const LINK_ONLY: &str = "link only";
 
 fn term(term: Term) -> &'static str {
     match term {
@@ -282,43 +320,48 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     }
     parts.item("NAS share", "what each active node gets, MB/s: the lowest known limit, which \"limited by\" names:");
     for (which, words) in LIMITS {
-        if rows(advice).any(|r| r.limit == which) {
-            parts.item(term(which), words);
+        if shown(advice).any(|r| r.limit == which) {
+            parts.item(&format!("limited by {}", term(which)), words);
         }
     }
     what_if(parts, advice);
     parts.item(
-        "break-even",
+        "even at",
         "number of nodes at which local and share are equal, going by the estimates; with more, local is faster",
     );
-    if rows(advice).any(|r| r.break_even == Even::Always) {
+    if shown(advice).any(|r| r.break_even == Even::Always) {
         parts.item("<1", "even a single node gets less than local gives");
     }
-    let about = match (rows(advice).any(|r| r.next_unit), rows(advice).any(|r| !r.next_unit)) {
+    if shown(advice).any(|r| r.verdict == NasVerdict::CannotTell(Need::Volume)) {
+        let text = "cannot tell: slower than its share of the link, but the random IOPS of the volume are unknown and may be less: \
+                    --nas-iops, or measure them";
+        parts.item(LINK_ONLY, text);
+    }
+    let about = match (shown(advice).any(|r| r.next_unit), shown(advice).any(|r| !r.next_unit)) {
         (true, false) => "for the next unit of the model",
         (false, true) => "for the unit measured; others are unknown",
         _ => "for the next unit where several units were measured, otherwise for the one measured",
     };
     let margin = percent(advice.margin);
-    let few = rows(advice).any(|r| r.next_unit && r.local.n < 3);
+    let few = shown(advice).any(|r| r.next_unit && r.local.n < 3);
     let assumed = if few { "; with fewer than three units, 15 % variation between units is assumed" } else { "" };
     parts.item(
         "chance",
         &format!("probability that local is faster than the share by more than {margin}, {about}{assumed}"),
     );
-    if rows(advice).any(|r| r.local.quantity == Quantity::DurableBytesPerSecond) {
+    if shown(advice).any(|r| r.local.quantity == Quantity::DurableBytesPerSecond) {
         parts.item("writes", "durable: including the final sync, where both sides have it");
     }
     let mut seen: Vec<String> = Vec::new();
-    for row in rows(advice) {
+    for row in shown(advice) {
         let said = marks_text(&row.local.marks);
         if !said.is_empty() && !seen.contains(&said) {
-            let many = rows(advice).filter(|r| marks_text(&r.local.marks) == said).count();
-            parts.item("note", &format!("{said}: {many} of {} loads", rows(advice).count()));
+            let many = shown(advice).filter(|r| marks_text(&r.local.marks) == said).count();
+            parts.item("note", &format!("{said}: {many} of {} loads", shown(advice).count()));
             seen.push(said);
         }
     }
-    if let Some(row) = rows(advice).find(|r| r.local.interval.is_some()) {
+    if let Some(row) = shown(advice).find(|r| r.local.interval.is_some()) {
         parts.item("95 %", &format!("interval of the mean: {}", row.local.method));
     }
 }
@@ -361,7 +404,8 @@ mod tests {
 
     fn asked(published: &str, load: Option<&str>) -> Document {
         let records = assay_analysis::published(published).unwrap();
-        let question = NasQuestion { load: load.map(str::to_owned), ..NasQuestion::for_nodes(28, Link::Line(125e6)) };
+        let question =
+            NasQuestion { load: load.map(str::to_owned), all: true, ..NasQuestion::for_nodes(28, Link::Line(125e6)) };
         nas(&assay_analysis::advise::nas(&records, &[], &question).unwrap()).document
     }
 
@@ -371,6 +415,21 @@ mod tests {
             asked("sandisk-ultra-a1", None).finding,
             "Local flash wins in 6 of 12 loads; the other 6 are undecided; going by the estimates, local flash is faster in 4 of them."
         );
+    }
+
+    #[test]
+    fn by_default_the_load_that_decides_is_shown_with_a_row_for_each_model() {
+        let records = assay_analysis::published("").unwrap();
+        let ask = |all| NasQuestion { all, ..NasQuestion::for_nodes(28, Link::Line(125e6)) };
+        let of = |all| {
+            let found = assay_analysis::advise::nas(&records, &[], &ask(all)).unwrap();
+            nas(&found).document.text(&crate::Style::default())
+        };
+        let (short, long) = (of(false), of(true));
+        assert!(short.lines().count() < 80 && long.lines().count() > 200, "{short}");
+        assert!(short.contains("Random read 4 KiB, 4 jobs") && short.contains("--all shows all "), "{short}");
+        assert!(long.matches("link only").count() > 20, "{long}");
+        assert_eq!(short.split("\n\n").next(), long.split("\n\n").next(), "the answer is about all loads");
     }
 
     #[test]

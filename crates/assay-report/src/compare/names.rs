@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Question, Side};
-use assay_analysis::{Excluded, Mark, Quantity, unit_words};
+use assay_analysis::{Excluded, Mark, Quantity, unit_name};
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
 
@@ -16,9 +16,7 @@ const LONGEST: usize = 44;
 /// What a group is: a unit, or a model with the number of its units.
 pub(super) fn group_name(info: &GroupInfo) -> String {
     let name = match (&info.units[..], &info.models[..]) {
-        ([(model, unit)], _) if !unit.is_empty() => {
-            format!("{} · {}", shorten(&clean(model), 30), unit_words(&clean(unit)))
-        }
+        ([(model, unit)], _) if !unit.is_empty() => unit_name(&shorten(&clean(model), 30), &clean(unit)),
         ([(model, _)], _) => clean(model),
         (units, [model]) => format!("{}, {}", shorten(&clean(model), 30), counted(units.len(), "unit")),
         (units, models) => format!("{} models, {}", models.len(), counted(units.len(), "unit")),

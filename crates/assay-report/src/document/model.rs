@@ -77,6 +77,36 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<TableRow>,
 }
 
+impl Table {
+    /// The table without the columns in which several rows have nothing but dashes.
+    pub(crate) fn filled(&self) -> Self {
+        let rows: Vec<&Vec<Cell>> = self.rows.iter().filter_map(TableRow::cells).collect();
+        let says = |cell: &Cell| !["", "–"].contains(&cell.value.as_str()) || !cell.small.is_empty();
+        let keeps = |at: usize| {
+            let own = || rows.iter().filter_map(|cells| cells.get(at));
+            at == 0 || own().count() < 2 || own().any(says)
+        };
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|at| keeps(*at)).collect();
+        let of = |cells: &Vec<Cell>| kept.iter().filter_map(|at| cells.get(*at).cloned()).collect();
+        let row = |row: &TableRow| row.cells().map_or_else(|| row.clone(), |cells| TableRow::Cells(of(cells)));
+        Self {
+            caption: self.caption.clone(),
+            columns: kept.iter().map(|at| self.columns[*at].clone()).collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+}
+
+impl TableRow {
+    /// Its cells; `None` of a heading.
+    fn cells(&self) -> Option<&Vec<Cell>> {
+        match self {
+            Self::Heading(_) => None,
+            Self::Cells(cells) => Some(cells),
+        }
+    }
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
@@ -193,5 +223,29 @@ impl Document {
         let head = self.data.columns.iter().map(|name| text::csv(name)).collect();
         let rows = self.data.rows.iter().map(|row| row.iter().map(|cell| text::csv(cell)).collect());
         std::iter::once(head).chain(rows).map(|cells: Vec<String>| cells.join(",") + "\r\n").collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_of_dashes_is_left_out() {
+        let rows = |last: &str| {
+            vec![
+                vec!["A".to_owned(), "–".to_owned(), "1".to_owned()],
+                vec!["B".to_owned(), last.to_owned(), "–".to_owned()],
+            ]
+        };
+        let of = |rows: Vec<Vec<String>>| Table {
+            columns: vec![left("model"), right("95 %"), right("units")],
+            rows: rows.into_iter().map(TableRow::from).collect(),
+            ..Table::default()
+        };
+        let titles = |table: &Table| table.filled().columns.iter().map(|c| c.title.clone()).collect::<Vec<_>>();
+        assert_eq!(titles(&of(rows("–"))), ["model", "units"]);
+        assert_eq!(titles(&of(rows("2–3"))), ["model", "95 %", "units"]);
+        assert_eq!(titles(&of(rows("–")[..1].to_vec())).len(), 3, "of one row a dash is an answer");
     }
 }

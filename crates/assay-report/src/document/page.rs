@@ -5,7 +5,7 @@ use assay_core::text::statement;
 use maud::{Markup, PreEscaped, html};
 
 use super::{BEST, Block, Cell, Document, Figure, Seen, Table, TableRow};
-use crate::html::{Scripts, Shell, said, slider};
+use crate::html::{Scripts, Shell, prose, said, slider};
 
 impl Document {
     /// One self-contained page.
@@ -15,7 +15,7 @@ impl Document {
             article.record.answer {
                 header.head {
                     p.kicker { (said(&self.about)) }
-                    h1 { (said(&self.finding)) }
+                    h1 { (prose(&self.finding)) }
                 }
                 (page_blocks(&self.blocks))
             }
@@ -38,8 +38,8 @@ fn page_blocks(all: &[Block]) -> Markup {
         @for block in all {
             @match block {
                 Block::Heading(title) => h2 { (said(title)) },
-                Block::Text(words) => p.text { (said(words)) },
-                Block::Table(table) => (page_table(table)),
+                Block::Text(words) => p.text { (prose(words)) },
+                Block::Table(table) => (page_table(&table.filled())),
                 Block::Items(items) => (page_items(items)),
                 Block::Picture(drawing) => {
                     figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
@@ -71,7 +71,7 @@ fn page_items(items: &[(String, String)]) -> Markup {
     html! {
         dl.items {
             @for (label, words) in items {
-                div { dt { (said(label.trim())) } dd { (said(words)) } }
+                div { dt { (said(label.trim())) } dd { (prose(words)) } }
             }
         }
     }
@@ -119,8 +119,14 @@ fn page_cell(table: &Table, stacked: bool, at: usize, cell: &Cell) -> Markup {
         @if !cell.small.is_empty() { " " small { (said(&cell.small)) } }
     };
     html! {
-        @if at == 0 { th scope="row" { (content) } } @else { td.left[left].short[short] data-title=[title] { (content) } }
+        @if at == 0 { th scope="row" data-title=[title.filter(|title| needs_title(title, &cell.value))] { (content) } } @else { td.left[left].short[short] data-title=[title] { (content) } }
     }
+}
+
+/// Whether a row's name says nothing without the title of its column, as numbers and single plain words do.
+fn needs_title(title: &str, name: &str) -> bool {
+    let plain = name.chars().all(|c| c.is_ascii_digit()) || name.chars().all(|c| c.is_ascii_lowercase() || c == ' ');
+    !title.is_empty() && !name.is_empty() && name.len() < UNBROKEN / 2 && plain
 }
 
 // An answer as Markdown, for issues, wikis and forums.
@@ -145,7 +151,7 @@ fn markdown_blocks(out: &mut String, blocks: &[Block], level: usize) {
         match block {
             Block::Heading(title) => markdown_heading(out, title, level),
             Block::Text(words) => out.push_str(&format!("\n{}\n", markdown_sentence(words))),
-            Block::Table(table) => markdown_table(out, table),
+            Block::Table(table) => markdown_table(out, &table.filled()),
             Block::Items(items) => {
                 out.push('\n');
                 for (label, words) in items {

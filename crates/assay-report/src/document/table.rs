@@ -229,7 +229,7 @@ fn text_lines(lines: &mut Vec<String>, block: &Block, style: Style) {
             if !table.caption.is_empty() {
                 say(lines, &table.caption);
             }
-            lines.extend(table_lines(table, style));
+            lines.extend(table_lines(&table.filled(), style));
         }
         Block::Items(items) => items.iter().for_each(|(label, words)| item_lines(lines, label, words, style)),
         Block::Picture(_) | Block::Figure(_) => {}

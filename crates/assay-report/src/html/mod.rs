@@ -7,7 +7,7 @@ mod workload;
 
 use assay_core::record::Record;
 use maud::html;
-pub(crate) use shell::{Scripts, Shell, facts, said, slider};
+pub(crate) use shell::{Scripts, Shell, facts, prose, said, slider};
 
 use crate::presented::{Overview, Presented};
 

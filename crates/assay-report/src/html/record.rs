@@ -63,10 +63,11 @@ fn summary(record: &Presented<'_>, index: usize) -> Markup {
     let fastest = fastest.fold(0.0, f64::max);
     let limited = record.loads.iter().filter(|load| load.measurement.bus_limited);
     let limited: Vec<&str> = limited.map(|load| load.title.as_str()).collect();
+    let of_bar = if ceiling.is_some() { "Share of the bus" } else { "Rate" };
     html! {
         h2 { "At a glance" }
         div.scroll {
-            table.summary {
+            table.summary.stacked {
                 thead { tr {
                     th scope="col" { "Workload" }
                     th scope="col" { "IOPS" }
@@ -74,17 +75,17 @@ fn summary(record: &Presented<'_>, index: usize) -> Markup {
                     @if durable { th scope="col" { "synced" } }
                     th scope="col" { "p50" }
                     th scope="col" { "p99" }
-                    th.barred scope="col" { (if ceiling.is_some() { "Share of the bus" } else { "Rate" }) }
+                    th.barred scope="col" { (of_bar) }
                 } }
                 tbody {
                     @for (w, load) in record.loads.iter().enumerate() {
                         tr {
-                            th scope="row" { a href={"#r" (index) "-w" (w)} { (capitalised(&load.title)) } }
+                            th scope="row" { a href={"#r" (index) "-w" (w)} { (said(&capitalised(&load.title))) } }
                             @match &load.figures {
                                 Err(words) => td.words colspan=(if durable { 6 } else { 5 }) { (words) },
                                 Ok(figures) => {
                                     (load_cells(figures, durable))
-                                    td.barred { @if let Some(bar) = bar(load, figures, ceiling, fastest) { (bar) } }
+                                    td.barred data-title=(of_bar) { @if let Some(bar) = bar(load, figures, ceiling, fastest) { (bar) } }
                                 }
                             }
                         }
@@ -101,26 +102,28 @@ fn summary(record: &Presented<'_>, index: usize) -> Markup {
 /// The cells of a workload's figures.
 fn load_cells(figures: &Figures<'_>, durable: bool) -> Markup {
     html! {
-        (figure_markup(figures.iops))
-        (figure_markup(figures.rate))
+        (figure_markup("IOPS", figures.iops))
+        (figure_markup("MB/s", figures.rate))
         @if durable { (durable_markup(figures)) }
-        td { (figures.p50) }
-        td { (figures.p99) }
+        td data-title="p50" { (figures.p50) }
+        td data-title="p99" { (figures.p99) }
     }
 }
 
 /// A figure with its certainty, as a table cell.
-fn figure_markup(figure: Option<Figure<'_>>) -> Markup {
-    compared_cell(&figure.map(|figure| figure.shown().into()).unwrap_or_default())
+fn figure_markup(title: &str, figure: Option<Figure<'_>>) -> Markup {
+    let cell: Cell = figure.map(|figure| figure.shown().into()).unwrap_or_default();
+    html! { td data-title=(title) { (cell_content(&cell)) } }
 }
 
 /// The rate with its sync, which of a mixed load is that of the writes alone.
 fn durable_markup(figures: &Figures<'_>) -> Markup {
     let Some(figure) = figures.durable.filter(|_| figures.durable_of_writes) else {
-        return figure_markup(figures.durable);
+        return figure_markup("synced", figures.durable);
     };
     let shown = figure.shown();
-    compared_cell(&Cell::with(shown.value, format!("{} writes", shown.spread).trim().to_owned()))
+    let cell = Cell::with(shown.value, format!("{} writes", shown.spread).trim().to_owned());
+    html! { td data-title="synced" { (cell_content(&cell)) } }
 }
 
 fn bar(load: &LoadRow<'_>, figures: &Figures<'_>, ceiling: Option<f64>, fastest: f64) -> Option<Markup> {
@@ -260,7 +263,7 @@ fn loads_summary(overview: &Overview) -> Markup {
                         tr {
                             (record_name(record, i))
                             td.left.short data-title="Result" { (pill(record)) }
-                            @for (title, (figure, point)) in overview.columns.iter().zip(record.figures.iter().zip(record.points)) {
+                            @for (title, (figure, point)) in overview.columns.iter().zip(record.figures.iter().zip(&record.points)) {
                                 td data-title=(said(title)) data-value=[point.map(exact)] { (cell_content(figure)) }
                             }
                         }

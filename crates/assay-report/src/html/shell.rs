@@ -41,6 +41,19 @@ pub(crate) fn said(text: &str) -> String {
     unbroken(&harmless(text))
 }
 
+/// The same for a paragraph: no line break within an option of a command, which would read as two.
+pub(crate) fn prose(text: &str) -> Markup {
+    let text = said(text);
+    let mut rest = text.as_str();
+    let mut pieces: Vec<(&str, &str)> = Vec::new();
+    while let Some(at) = rest.find("--") {
+        let end = rest[at..].find(|c: char| !c.is_ascii_alphanumeric() && c != '-').map_or(rest.len(), |end| at + end);
+        pieces.push((&rest[..at], &rest[at..end]));
+        rest = &rest[end..];
+    }
+    html! { @for (before, option) in pieces { (before) span.option { (option) } } (rest) }
+}
+
 /// CSS class of the tone of a record's verdict.
 pub(crate) fn tone_class(tone: Tone) -> &'static str {
     match tone {

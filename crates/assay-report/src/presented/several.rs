@@ -22,8 +22,8 @@ pub(crate) struct Overview {
     pub(crate) finding: String,
     /// What pictures show that stand beside it.
     pub(crate) decided: Option<Decided>,
-    /// Titles of the columns of figures, each of one load.
-    pub(crate) columns: [String; FIGURES],
+    /// Titles of the columns of figures that any record fills, each of one load.
+    pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Listed>,
 }
 
@@ -35,13 +35,10 @@ pub(crate) struct Listed {
     pub(crate) place: String,
     pub(crate) word: &'static str,
     pub(crate) tone: Tone,
-    pub(crate) figures: [Cell; FIGURES],
+    pub(crate) figures: Vec<Cell>,
     /// The same as numbers, in the unit of the column; none where there is no figure.
-    pub(crate) points: [Option<f64>; FIGURES],
+    pub(crate) points: Vec<Option<f64>>,
 }
-
-/// Number of figures that represent a record.
-const FIGURES: usize = Columns::TITLES.len();
 
 impl Overview {
     /// Said under the table.
@@ -55,7 +52,7 @@ impl Overview {
         Self {
             finding: found.sentence,
             decided,
-            columns: std::array::from_fn(|at| figure_title(&loads, at)),
+            columns: loads.filled().into_iter().map(|at| figure_title(&loads, at)).collect(),
             rows: records.iter().map(|record| Listed::from_record(record, &loads)).collect(),
         }
     }
@@ -68,10 +65,14 @@ impl Listed {
             place: figure_place(record),
             word: word(record),
             tone: tone(record),
-            figures: std::array::from_fn(|at| figure_cell(loads, record, at)),
-            points: std::array::from_fn(|at| loads.figure(record, at).map(|found| found.estimate.point / found.unit)),
+            figures: loads.filled().into_iter().map(|at| figure_cell(loads, record, at)).collect(),
+            points: loads.filled().into_iter().map(|at| point(loads, record, at)).collect(),
         }
     }
+}
+
+fn point(loads: &Columns, record: &Record, at: usize) -> Option<f64> {
+    loads.figure(record, at).map(|found| found.estimate.point / found.unit)
 }
 
 fn figure_place(record: &Record) -> String {

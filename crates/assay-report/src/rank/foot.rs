@@ -50,7 +50,10 @@ pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool)
         ));
     }
     lines.extend(ranking.remarks.iter().map(|r| ("note", remark_text(r))));
-    let left_out = caveats::left_out_of_one_load(&ranking.excluded, (!all).then_some("--all"));
+    let left_out = match all {
+        true => caveats::left_out_of_one_load(&ranking.excluded, None),
+        false => caveats::left_out_in_numbers(&ranking.excluded, "--all"),
+    };
     lines.extend(left_out.into_iter().map(|line| (caveats::LEFT_OUT, line)));
     lines
 }

@@ -116,6 +116,10 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
+    /// Show every load, not only the one that decides
+    #[arg(long)]
+    pub(crate) all: bool,
+
     /// Estimate bus-limited loads of the local media for a faster bus, like bus=45MB/s
     #[arg(long, value_name = "bus=RATE", value_parser = what_if)]
     pub(crate) what_if: Option<f64>,
@@ -262,6 +266,7 @@ impl AdviseArgs {
                 volume_iops: a.nas_iops,
                 answer_seconds: a.answer,
                 margin: a.faster_by,
+                all: a.all,
                 load: a.load.clone(),
                 what_if_bus: a.what_if,
             }),

@@ -80,7 +80,7 @@ fn nas_shares_of_a_gigabit_and_a_row_for_each_block_size() {
     let place = Place::new();
     let load = ["--nodes", "28", "--link", "1Gbit", "--load", "random read"];
     let six = text(&place, &[&["nas"], &SIX[..], &load[..]].concat(), 0);
-    says(&six, &["each node 4.46 MB/s of the line, 4.20 MB/s of its payload", "even", "SanDisk Ultra A1, 3 units"]);
+    says(&six, &["each node 4.46 MB/s of the line, 4.20 MB/s of its payload", "even at", "SanDisk Ultra A1, 3 units"]);
     for size in ["4 KiB", "16 KiB", "32 KiB", "64 KiB", "128 KiB", "256 KiB"] {
         let rows = six.lines().filter(|l| l.trim_start().starts_with(&format!("{size} "))).count();
         assert_eq!(rows, 3, "a row of {size} for each model: {six}");
@@ -88,7 +88,7 @@ fn nas_shares_of_a_gigabit_and_a_row_for_each_block_size() {
     let one = text(&place, &[&["nas", SIX[0]], &load[..]].concat(), 0);
     assert!(joined(&one).starts_with("Cannot tell: one value without an interval; measure with 3 repeats;"), "{one}");
     let volume = ["nas", "published:sdcard-sandisk-ultra-32gb", "--nas", "published:iscsi-pi-target-with-ssd"];
-    let iscsi = text(&place, &[&volume[..], &["--nodes", "28", "--link", "1Gbit"]].concat(), 0);
+    let iscsi = text(&place, &[&volume[..], &["--nodes", "28", "--link", "1Gbit", "--all"]].concat(), 0);
     says(
         &iscsi,
         &[
@@ -181,7 +181,7 @@ fn class_says_no_only_where_it_is_certain() {
     let place = Place::new();
     let six = text(&place, &[&["class"], &SIX[..], &["--class", "A1"]].concat(), 1);
     // A single value far below a threshold is certain: 148 of 500 IOPS.
-    let first = "A1 not met for 1 of 6 units, not all measured for 5 of 6 units (5 below threshold, single repeat)";
+    let first = "A1: not met by 1 of 6 units, not all measured for 5 of 6 units (5 below threshold, single repeat)";
     assert!(joined(&six).starts_with(first), "{six}");
     assert_eq!(joined(&six).matches("random write is below threshold").count(), 5, "{six}");
     assert_eq!(joined(&six).matches("random write does not meet it (148 of 500 IOPS)").count(), 1, "{six}");
@@ -190,7 +190,7 @@ fn class_says_no_only_where_it_is_certain() {
     let failed = text(&place, &["class", "last", "--class", "A1"], 1);
     says(
         &failed,
-        &["A1 not met for 1 of 1 units", "random write does not meet it (147 of 500 IOPS)", "random read meets it"],
+        &["A1: not met by 1 of 1 units", "random write does not meet it (147 of 500 IOPS)", "random read meets it"],
     );
     text(&place, &["class", "last"], 0);
     let document = place.json(["advise", "class", "last", "--json"]);

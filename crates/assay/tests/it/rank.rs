@@ -47,12 +47,12 @@ fn the_answer_fits_a_terminal_and_is_worded_like_other_answers() {
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: 1.25 times (0.44–3.61, simultaneous 95 %); measure more units.",
-        "This rests on few units (3 degrees of freedom).",
+        "Only 6 units: a weak result.",
         "One unit: not ranked: SanDisk Extreme A2",
         "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: all are limited by the bus (at least 22.4 MB/s of 23.6)",
         "unit 3 (published) of 3 writes at 0.27 times the others (0.23 to 0.35 under 6 of 6 loads), not in reads; swap slots to check",
         "unit 3 (published) of 3 writes at 0.29 times the others",
-        "with your 2 units of a model you cannot separate models closer than 51 %",
+        "smallest difference that 2 units a model can show: 51 %",
         "unit, with slot and run",
         "6 records, 6 units, 6 repeats, rounds unknown, slots unknown",
         "19999 draws; level 95 %, margin 3 %, seed 0",
@@ -111,7 +111,7 @@ fn failures_are_shown_and_names_can_do_no_harm() {
     assert_harmless(&done.stdout);
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("failed: 1 of 3 units: unit 1 turned read-only after 48 h"), "{}", done.stdout);
-    assert!(text.contains("(95 %, Jeffreys)"), "the level is in per cent:\n{}", done.stdout);
+    assert!(text.contains(" % fail (95 % confidence)"), "the level is in per cent:\n{}", done.stdout);
     for (name, words) in [("a.md", "\\|"), ("a.html", "&lt;b&gt;"), ("a.csv", "'=EVO")] {
         let done = run(place.assay(["rank", "-o", name]));
         assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{}", done.stderr);
