@@ -288,13 +288,16 @@ fn cell_text((record, lives): (&Record, &Lives), column: &Column, loads: &Column
     }
 }
 
+/// What a column shows of a record.
+type RecordCell = fn(&Record) -> String;
+
 /// The records as a document: a row each.
 #[must_use]
 pub fn list_document(records: &[Record], lives: &Lives) -> Document {
     let loads = Columns::from_records(records);
     // A column that no record fills is left out.
     let filled = |cell: fn(&Record) -> String| records.iter().any(|record| !cell(record).is_empty());
-    let about: [(&str, fn(&Record) -> String); 6] = [
+    let about: [(&str, RecordCell); 6] = [
         ("record", |r| clean(&r.id)),
         ("when", when_cell),
         ("medium", Record::title),
@@ -321,9 +324,7 @@ pub fn list_document(records: &[Record], lives: &Lives) -> Document {
         let health = has_health.then(|| health.clone().unwrap_or_default().into());
         let labels = has_labels.then(|| facts::other_labels(r).into());
         let last = [word_of(r, lives).into()];
-        document::TableRow::Cells(
-            facts.chain(figures).chain(warmth).chain(health).chain(labels).chain(last).collect(),
-        )
+        document::TableRow::Cells(facts.chain(figures).chain(warmth).chain(health).chain(labels).chain(last).collect())
     };
     Document {
         kind: "Records",

@@ -7,7 +7,7 @@ use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
-use assay_core::units::{counted, rate};
+use assay_core::units::rate;
 use assay_core::verification::{Method, Verdict, Verification};
 
 use crate::advise::judge;
