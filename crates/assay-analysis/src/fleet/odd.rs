@@ -199,11 +199,6 @@ pub struct BelowAt {
     pub to_median: Option<f64>,
 }
 
-/// Whether a node is set apart by its test area: its reads are shown all the same.
-pub(super) fn is_small(reason: &Reason) -> bool {
-    matches!(reason, Reason::SmallArea { .. })
-}
-
 /// Nodes whose records are not grouped with the others, and why: their test area is small, or their target is no mounted medium
 /// while more than half of the nodes measured one.
 pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {

@@ -6,8 +6,8 @@ use assay_core::record::Record;
 use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
-use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, is_small, odd, owners, ranked, set_apart, slots};
-use super::run::FleetRun;
+use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, odd, owners, ranked, set_apart, slots};
+use super::run::{FleetRun, is_small};
 use crate::Excluded;
 use crate::admission::admit;
 use crate::at_once::factor;

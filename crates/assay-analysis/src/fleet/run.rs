@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
 
-use super::odd::is_small;
 use crate::exclusion::Reason;
 use crate::identity::{names_unit, node_of};
 
@@ -131,6 +130,11 @@ impl FleetRun {
             _ => u32::try_from(self.nodes.len()).unwrap_or(u32::MAX),
         }
     }
+}
+
+/// Whether a node is set apart by its test area: its reads are shown all the same.
+pub(super) fn is_small(reason: &Reason) -> bool {
+    matches!(reason, Reason::SmallArea { .. })
 }
 
 /// What orders names as people count: `node2` before `node10`.
