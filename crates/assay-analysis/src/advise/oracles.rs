@@ -315,7 +315,12 @@ fn what_cannot_be_judged_is_left_out_and_named() {
     let found = nas(&records, &[], &question).unwrap();
     assert_eq!(found.models.iter().map(|m| m.model.as_str()).collect::<Vec<_>>(), ["Good"]);
     let reasons: Vec<String> = found.excluded.iter().map(|e| format!("{} {}", e.name(), e.reason)).collect();
-    for (name, word) in [("Good 1", "mixed"), ("Fake 1", "fake"), ("Cached 1", "invalid"), ("Broken 1", "read-only")] {
+    for (name, word) in [
+        ("Good · unit 1", "mixed"),
+        ("Fake · unit 1", "fake"),
+        ("Cached · unit 1", "invalid"),
+        ("Broken · unit 1", "read-only"),
+    ] {
         assert!(reasons.iter().any(|r| r.starts_with(name) && r.contains(word)), "{name}: {reasons:?}");
     }
     for (records, word) in [

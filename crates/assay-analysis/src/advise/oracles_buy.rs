@@ -192,11 +192,11 @@ fn what_was_not_measured_is_named() {
     let other = with(record("Other", "1"), work(Op::Read, Pattern::Sequential, (1 << 20, 8, 1)), &around(20.0));
     let found = class(&[tested(1600.0, 550.0, 15e6), other.clone()], &["A1"]).unwrap();
     assert_eq!(found.units.len(), 1);
-    assert!(found.excluded[0].name() == "Other 1" && found.excluded[0].reason == Reason::NoLoadAsked);
+    assert!(found.excluded[0].name() == "Other · unit 1" && found.excluded[0].reason == Reason::NoLoadAsked);
     let records = [offered("A", 900.0, "20USD"), vec![labelled(other, "price", "1USD")]].concat();
     let asked = BuyQuestion { load: Some("random read 4 KiB".to_owned()), ..fleet() };
     let found = buy(&records, &asked).unwrap();
-    assert_eq!((found.options.len(), found.excluded[0].name()), (1, "Other 1".to_owned()));
+    assert_eq!((found.options.len(), found.excluded[0].name()), (1, "Other · unit 1".to_owned()));
     // Without a name, the load under which most can be said decides.
     assert_eq!(buy(&records, &fleet()).unwrap().title, "random read 4 KiB");
 }

@@ -276,9 +276,14 @@ fn nuisances_are_told() {
     let mut a = a;
     a.labels.insert("slot".to_owned(), "3".to_owned());
     let words: Vec<String> = against(&a, &b).notes.iter().map(ToString::to_string).collect();
-    for part in
-        ["different hosts", "A quick 1; B quick 2", "A 3; B 7", "0.2.0", "Card 1 is in two groups", "run b still"]
-    {
+    for part in [
+        "different hosts",
+        "A quick 1; B quick 2",
+        "A 3; B 7",
+        "0.2.0",
+        "Card · unit 1 is in two groups",
+        "run b still",
+    ] {
         assert!(words.iter().any(|w| w.contains(part)), "{part}: {words:#?}");
     }
     let unknown = [card("c", "", &SLOW), card("d", "", &SLOW), record("e", "Other", "", Vec::new())];
@@ -368,7 +373,7 @@ fn records_are_split_by_what_they_are() {
         groups.iter().map(|g| format!("{}={}", g.name, g.records.len())).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(names(By::Record), "a=1 b=1 c=1 d=1");
-    assert_eq!(names(By::Unit), "Card 1=2 Card 2=1 Other 1=1");
+    assert_eq!(names(By::Unit), "Card · unit 1=2 Card · unit 2=1 Other · unit 1=1");
     assert_eq!(names(By::Model), "Card=3 Other=1");
 }
 

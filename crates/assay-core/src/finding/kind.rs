@@ -26,9 +26,6 @@ pub fn is_small_area(asked_bytes: u64, used_bytes: u64) -> bool {
     used_bytes < asked_bytes / 4
 }
 
-/// From this many times the bytes issued on, what crossed a device was mostly for others.
-pub(super) const MOSTLY_OTHERS: f64 = 2.0;
-
 /// What was found. Closed list; a reader that meets a newer one sees `unknown`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -393,7 +390,6 @@ impl Finding {
             | Self::LittlesLaw { .. }
             | Self::MarkedDoubtful { .. }
             | Self::CopyOf { .. } => Severity::Invalid,
-            Self::OthersUsedDevice { proof_ratio } if *proof_ratio >= MOSTLY_OTHERS => Severity::Invalid,
             Self::SmallerSpan { asked_bytes, used_bytes, .. } if is_small_area(*asked_bytes, *used_bytes) => {
                 Severity::Suspect
             }

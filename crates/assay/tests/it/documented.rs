@@ -23,7 +23,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
 ];
 
 /// How lines end that do not end with 0 here: slow disks are no A1, limits are missed, plans go on.
-const CODES: [(&str, &[i32]); 9] = [
+const CODES: [(&str, &[i32]); 7] = [
     ("assay advise class last", &[1]),
     ("assay compare baseline:main", &[7]),
     ("assay compare build=main", &[7]),
@@ -31,9 +31,6 @@ const CODES: [(&str, &[i32]); 9] = [
     ("assay fleet run --resume", &[0, 8]),
     ("assay fleet run node1 node2 node3 node4 node5", &[8]),
     ("assay plan status", &[1]),
-    // What other programs of a busy host move makes a short run invalid.
-    ("assay fleet report", &[0, 1]),
-    ("assay run", &[0, 1]),
 ];
 
 /// Lines of which the output is of another run than the one here: that of the picture `docs/img/page.svg`. A test of

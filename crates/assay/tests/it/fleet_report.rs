@@ -273,7 +273,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert_ne!(a, b);
     let row = &same.slots.rows[4];
     assert_eq!((row.slot.as_str(), row.hottest_celsius, row.throttled), ("4", Some(81.5), 1));
-    assert!(same.nodes[4].throttled.as_deref().unwrap().contains("thermal limit"));
+    assert!(same.nodes[4].throttled.as_deref().unwrap().contains("throttled itself 2 times"));
     there.iter_mut().enumerate().for_each(|(at, record)| slot(record, (at + 1) % 6));
     let swapped = report(&own, &[FleetRun::of_records("bbbb", there)], None, true);
     assert!(matches!(swapped.slots.effect, Effect::Separated { runs: 2, .. }), "{:?}", swapped.slots.effect);
