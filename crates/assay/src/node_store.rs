@@ -13,6 +13,7 @@ use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, new_id};
 use crate::failure::Failure;
 use crate::output;
 use crate::state::{self, DataDirectory};
+use crate::system::is_at;
 
 /// Where these directories are, in the data directory.
 const NODES: &str = "nodes";
@@ -38,17 +39,18 @@ pub(crate) struct NodeStore {
 impl NodeStore {
     /// Makes one.
     pub(crate) fn new() -> Result<Self, Failure> {
-        let nodes = DataDirectory::made(NODES)?;
         let mut refused = Failure::environment("no directory for the store of this node");
         for _ in 0..TRIES {
             let name = new_id();
+            // The one above goes with the last one in it.
+            let nodes = DataDirectory::made(NODES)?;
             let held = nodes.inside_or_made(&name).and_then(|own| own.for_a_lock(LOCK));
             match held.map(|file| (file.try_lock(), file)) {
                 // Where a file system has no locks, nobody takes the directory either.
-                Ok((Ok(()) | Err(TryLockError::Error(_)), lock)) => {
+                Ok((Ok(()) | Err(TryLockError::Error(_)), lock)) if is_at(&lock, &nodes.path(&name).join(LOCK)) => {
                     return Ok(Self { path: nodes.path(&name), name, _lock: lock, handed_over: false });
                 }
-                Ok((Err(TryLockError::WouldBlock), _)) => {}
+                Ok(_) => {}
                 Err(failure) => refused = failure,
             }
         }

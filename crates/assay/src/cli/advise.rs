@@ -116,7 +116,7 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Show every load, not only the one that decides
+    /// Show everything in full: every load, not only the one that decides
     #[arg(long)]
     pub(crate) all: bool,
 

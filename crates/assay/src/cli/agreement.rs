@@ -26,7 +26,7 @@ const REVIEWED: [(&str, &[&str]); 15] = [
     ("program", &["The program assay on the nodes; "]),
     // What was interrupted goes on, and on a cluster what is missing is repeated.
     ("resume", &["Resume ", "Repeat nodes whose record is missing"]),
-    ("seed", &["Seed of the draws; "]),
+    ("seed", &["Seed of the random numbers; "]),
     // A run has one area, a job file as many as jobs, and a question about a cache is about its size.
     ("size", &["Size of the test area, ", "Size of each job, ", "Size of the cache on the stick; "]),
     ("suite", &["Suite by name, "]),

@@ -128,7 +128,7 @@ pub(crate) struct NewArgs {
     #[arg(long)]
     pub(crate) no_swap: bool,
 
-    /// Seed of the draws; by default one made from the other arguments
+    /// Seed of the random numbers; by default one made from the other arguments
     #[arg(long, value_name = "N", value_parser = count(0..=u32::MAX))]
     pub(crate) seed: Option<u32>,
 

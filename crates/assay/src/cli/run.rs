@@ -124,7 +124,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) events: bool,
 
-    /// Check everything, show the plan, write nothing
+    /// Check everything, show what would be done, write nothing
     #[arg(long, conflicts_with_all = ["resume", "events", "output"])]
     pub(crate) dry_run: bool,
 

@@ -103,6 +103,12 @@ pub(crate) fn foreign_owner(directory: &Path) -> Option<u32> {
 /// Whether `assay fleet` measures nodes from here.
 pub(crate) const MEASURES_NODES: bool = true;
 
+/// Whether an open file is the one that is at `path` now: another program may have removed or replaced that.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let inode = |meta: &Metadata| (meta.dev(), meta.ino());
+    matches!((file.metadata(), std::fs::symlink_metadata(path)), (Ok(own), Ok(there)) if inode(&own) == inode(&there))
+}
+
 /// The device of a path, the disk that it is a part of, and the parts of that.
 pub(crate) fn devices_under(target: &Path) -> Vec<PathBuf> {
     let Ok(meta) = std::fs::metadata(target) else { return Vec::new() };
@@ -121,4 +127,22 @@ pub(crate) fn devices_under(target: &Path) -> Vec<PathBuf> {
     let mut seen = std::collections::BTreeSet::new();
     devices.retain(|device| seen.insert(device.clone()));
     devices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node locked a file that another command had removed meanwhile, and had no directory.
+    #[test]
+    fn a_file_that_was_removed_is_at_no_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let file = File::create(&path).unwrap();
+        assert!(is_at(&file, &path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_at(&file, &path));
+        File::create(&path).unwrap();
+        assert!(!is_at(&file, &path), "another file of the same name");
+    }
 }

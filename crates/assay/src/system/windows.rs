@@ -22,6 +22,11 @@ pub(crate) fn terminal(stream: &impl AsHandle) -> Option<(u16, u16)> {
     if done == 0 { None } else { Some((length(window.Left, window.Right)?, length(window.Top, window.Bottom)?)) }
 }
 
+/// Whether an open file is the one that is at `path` now. What is open here keeps its name until it is closed.
+pub(crate) fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
 /// Whether consoles obey control sequences, which they are asked to once; Windows 10 and later can.
 pub(crate) fn terminal_obeys() -> bool {
     static OBEYS: OnceLock<bool> = OnceLock::new();
