@@ -218,7 +218,7 @@ pub struct FirstError {
     pub offset_bytes: u64,
     /// What became of it.
     pub class: SectorClass,
-    /// Where overwritten: the byte offset whose data stand there; null where it is not known.
+    /// For an overwritten sector: the byte offset for which its data were written; null if unknown.
     pub holds_offset_bytes: Option<u64>,
 }
 

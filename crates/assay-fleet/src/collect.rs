@@ -87,7 +87,7 @@ impl Collected {
 }
 
 impl Collection<'_> {
-    /// The record that a node handed over: it has none of its own any more.
+    /// The record that the node sent. The node deleted its own copy.
     fn handed_over(&self, node: &str) -> Option<String> {
         let entry = self.ledger?.nodes.iter().find(|entry| entry.name == node)?;
         entry.fate.as_ref().filter(|fate| fate.is_result())?.record().map(str::to_owned)

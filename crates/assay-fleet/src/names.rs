@@ -47,8 +47,8 @@ pub fn entries(named: &[String], target: &str, via: Launcher) -> Result<Vec<Node
     Ok(nodes)
 }
 
-/// The names that `node[01-28]` stands for, as Slurm has them: numbers keep their zeros. `None` where brackets hold something
-/// else, or far too many.
+/// Expands `node[01-28]` into names, by Slurm's rules: numbers keep their leading zeros. `None` if the brackets hold anything
+/// else than numbers and ranges, or more names than a run may have.
 fn in_brackets(text: &str) -> Option<Vec<String>> {
     let Some((before, rest)) = text.split_once('[') else {
         return (!text.contains(']')).then(|| vec![text.to_owned()]);

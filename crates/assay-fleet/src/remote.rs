@@ -179,7 +179,7 @@ impl RemoteNode<'_> {
     }
 
     fn open_tunnel(&self, far: FarEnd) -> Result<(), RemoteError> {
-        // Nobody connects to it.
+        // Nothing connects to it.
         let near = Endpoint::Address((std::net::Ipv4Addr::LOCALHOST, 1).into());
         // What sshd(8) leaves behind is removed.
         let path = if let FarEnd::Socket(path) = &far { path.clone() } else { String::new() };

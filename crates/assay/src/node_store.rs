@@ -46,7 +46,7 @@ impl NodeStore {
             let nodes = DataDirectory::made(NODES)?;
             let held = nodes.inside_or_made(&name).and_then(|own| own.for_a_lock(LOCK));
             match held.map(|file| (file.try_lock(), file)) {
-                // Where a file system has no locks, nobody takes the directory either.
+                // On a file system without locks no other command can take the directory either.
                 Ok((Ok(()) | Err(TryLockError::Error(_)), lock)) if is_at(&lock, &nodes.path(&name).join(LOCK)) => {
                     return Ok(Self { path: nodes.path(&name), name, _lock: lock, handed_over: false });
                 }

@@ -340,7 +340,7 @@ fn choose(
     })
 }
 
-/// Whether a written name is that of a model, as `model=` of a query compares it: capitals do not matter.
+/// Whether the user meant this model. Case is ignored, as in the query `model=`.
 fn is_model(written: &str, model: &str) -> bool {
     written.trim().eq_ignore_ascii_case(model)
 }

@@ -46,7 +46,7 @@ enum Notation {
     Latency,
 }
 
-/// From this ratio on it is said how many times as much, not how many percent.
+/// From this ratio on the cause gives a multiple instead of percent.
 const MOSTLY_OTHERS: f64 = 2.0;
 
 /// More names than this are not listed.

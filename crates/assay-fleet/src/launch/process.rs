@@ -237,7 +237,7 @@ pub(super) enum OutputEvent {
     Ended(usize, NodeEnd),
     /// The launcher itself said something.
     Plain(String),
-    /// Something was said where no errors are told.
+    /// The node printed something on standard output.
     Aside(String),
     /// A node said who it is.
     Known(usize),
@@ -253,7 +253,7 @@ pub(super) type OutputReader = Box<dyn FnMut(&str) -> OutputEvent + Send>;
 pub(super) struct LauncherOutput {
     /// The last line of the launcher itself.
     plain: String,
-    /// The last line where no errors are told.
+    /// The last line of its standard output.
     aside: String,
     /// Nodes that said who they are: what the launcher says after that may be about another one.
     known: BTreeSet<usize>,

@@ -35,7 +35,7 @@ const HEADS: [&str; 7] = ["NOTE", "WARNING", "ERROR", "ISO DATE", "LABEL", "COMM
 const MOST_WORDS: usize = 500;
 /// Bytes per second from which on the usual block is not believed where the text has operations alone.
 const ABSURD: f64 = 100e9;
-/// Fewest files by the second that are told beside the rate of their bytes.
+/// Least files per second that become a score beside the rate of their bytes.
 const LEAST_ENTRIES: f64 = 20.0;
 /// Longest label in characters: each report has it.
 const LONGEST_LABEL: usize = 256;

@@ -184,7 +184,7 @@ impl Session<'_> {
         word
     }
 
-    /// Time in which other hosts were waited for: it is told, and no part of any budget.
+    /// Adds time spent waiting for other hosts to the record. It counts against no budget.
     pub(super) fn waited_for_others(&mut self, time: Duration) {
         self.budget.waited(time);
         self.whole.waited(time);

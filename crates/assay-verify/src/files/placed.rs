@@ -64,7 +64,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// An area of 8 MiB of which the last MiB has the lowest address; `lost` are lost.
+    /// An area of 8 MiB whose last MiB has the lowest address. The chunks `lost` lose their data.
     fn backwards(lost: &[u64], extents: u64) -> (Tally, Verification, Map) {
         let mut tally = Tally::new(8 * MIB);
         for chunk in 0..8 {

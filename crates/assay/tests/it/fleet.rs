@@ -137,7 +137,7 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     send(child.id(), Signal::KILL);
     child.wait().unwrap();
     assert_gone(&nodes);
-    assert_eq!(meeting_places(&place), 1, "nobody removed it");
+    assert_eq!(meeting_places(&place), 1, "no command removed it");
 
     let mut list = place.assay(["fleet", "list", "--json"]);
     list.env("TMPDIR", place.path());

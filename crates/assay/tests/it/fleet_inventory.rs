@@ -84,7 +84,7 @@ fn nodes_like_this_machine_get_the_running_program() {
     assert!(std::fs::read(place.path().join("there1/assay")).unwrap() == own, "it is this program");
 }
 
-/// The last host of an inventory fails: it is told at once, with the words of the program, and nobody waits for it.
+/// The last host of an inventory fails. The run reports it at once, quotes the program, and does not wait for the host.
 #[test]
 fn a_last_host_that_fails_is_told_at_once() {
     if let Err(missing) = ansible() {

@@ -1,7 +1,7 @@
 //! One cluster, measured through each launcher: the same records, the node with the slow card is the one that is named, and
-//! nothing is left behind. `ASSAY_FLEET_NODES=28 ASSAY_FLEET_RUNS=20` takes as many nodes, and measures by each launcher as often;
-//! there nobody else may be named, which asks for a machine with nothing else to do. `ASSAY_FLEET_SLOW=reads|writes|both` says
-//! in what the card is slow.
+//! nothing is left behind. `ASSAY_FLEET_NODES=28 ASSAY_FLEET_RUNS=20` sets the number of nodes, and of runs by each launcher. Then
+//! no other node may be named, so the machine must be idle. `ASSAY_FLEET_SLOW=reads|writes|both` selects what the slow card is
+//! slow at.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,14 +18,14 @@ const CARD_BYTES: u64 = 48 << 20;
 const GOOD: Limits = Limits { read_iops: Some(150), write_iops: Some(80), read_bytes: None, write_bytes: None };
 const SLOW_READS: u64 = 60;
 const SLOW_WRITES: u64 = 32;
-/// Loop devices tell no model; without one nobody is compared with the others.
+/// Loop devices report no model, and nodes without a model are not compared.
 const MODEL: &str = "model=card of the lab";
 
 fn asked(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |count| count.parse().unwrap())
 }
 
-/// In what a card is slow.
+/// What the slow card is slow at.
 fn slow_in() -> &'static [&'static str] {
     match std::env::var("ASSAY_FLEET_SLOW").as_deref() {
         Ok("reads") => &["read"],
@@ -35,7 +35,7 @@ fn slow_in() -> &'static [&'static str] {
     }
 }
 
-/// So many cards, of which the one in the middle is slow, and its number, counted from 1.
+/// `count` cards, the one in the middle slow, and the number of that card, counted from 1.
 fn cards(count: usize) -> Result<(Vec<LimitedCard>, usize), Missing> {
     let slow = count / 2 + 1;
     let of_slow = Limits {

@@ -52,7 +52,7 @@ pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
     assay_analysis::fleet::starts(records.values())
 }
 
-/// The same in a word or two, where the reason was told before.
+/// The state in one or two words, for tables that follow the reason.
 fn short_fate_words(fate: &Fate) -> &'static str {
     match fate {
         Fate::Recorded { .. } => "recorded",

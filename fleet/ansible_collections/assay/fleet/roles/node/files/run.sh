@@ -19,7 +19,7 @@ code=$?
 echo "exit=$code"
 record=$(sed -n 's/^  "id": "\([0-9a-z]*\)",$/\1/p' last.json | head -n 1)
 [ -z "$record" ] || echo "record=$record"
-# A page can be made of the record, and nobody reads it here.
+# No page: no user reads it here, and the coordinator can make one of the record.
 [ -z "$record" ] || [ -L data/reports ] || rm -f "data/reports/$record.html"
 rmdir data/reports 2> /dev/null
 rm -f last.json
