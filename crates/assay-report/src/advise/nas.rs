@@ -44,7 +44,8 @@ fn sentence(advice: &NasAdvice) -> String {
     let total = rows(advice).count();
     let with = |verdict: NasVerdict| rows(advice).filter(|r| r.verdict == verdict).count();
     let (local, nas) = (with(NasVerdict::Local), with(NasVerdict::Nas));
-    let loads = if total == 1 { "the one load".to_owned() } else { format!("all {total} loads") };
+    let things = if advice.models.len() == 1 { "loads" } else { "pairs of model and load" };
+    let loads = if total == 1 { "the one load".to_owned() } else { format!("all {total} {things}") };
     let nodes = advice.nodes;
     let known = || rows(advice).filter_map(|r| r.probability);
     if local == total {
@@ -78,9 +79,9 @@ fn sentence(advice: &NasAdvice) -> String {
         };
         let volume = volume + &held;
         let decided = match (local, nas) {
-            (_, 0) => format!("Local flash wins in {local} of {total} loads"),
-            (0, _) => format!("The NAS wins in {nas} of {total} loads"),
-            _ => format!("It depends on the load: local flash wins in {local} of {total} loads, the NAS in {nas}"),
+            (_, 0) => format!("Local flash wins in {local} of {total} {things}"),
+            (0, _) => format!("The NAS wins in {nas} of {total} {things}"),
+            _ => format!("It depends on the load: local flash wins in {local} of {total} {things}, the NAS in {nas}"),
         };
         let unknown = match unknown {
             0 => String::new(),
@@ -110,7 +111,7 @@ fn sentence(advice: &NasAdvice) -> String {
             ),
         ] {
             if needs(need) > 0 {
-                parts.push(format!("{} of {total} loads {words}", needs(need)));
+                parts.push(format!("{} of {total} {things} {words}", needs(need)));
             }
         }
         parts.join(", ")
@@ -357,7 +358,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         let said = marks_text(&row.local.marks);
         if !said.is_empty() && !seen.contains(&said) {
             let many = shown(advice).filter(|r| marks_text(&r.local.marks) == said).count();
-            parts.item("note", &format!("{said}: {many} of {} loads", shown(advice).count()));
+            parts.item("note", &format!("{said}: {many} of {} rows", shown(advice).count()));
             seen.push(said);
         }
     }

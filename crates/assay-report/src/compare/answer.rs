@@ -80,7 +80,7 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                  the same days, or each unit on another"
             ),
             Why::UnknownMedia => format!(
-                "{is}, but nobody knows whether the records of a group are of several media or of one: import them with \
+                "{is}, but it is not known whether the records of a group are of several media or of one: import them with \
                  --label model=… --label unit=…"
             ),
             Why::OtherComputer => {
@@ -90,10 +90,10 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 "{is}, but {} the best of several runs and the other is not: figures made in the same way would decide",
                 marked(Mark::BestOf)
             ),
-            Why::Invalid => format!("{is} by these figures, but {} invalid", marked(Mark::Invalid)),
+            Why::Invalid => format!("{is}, but {} invalid", marked(Mark::Invalid)),
             Why::Incomplete => {
                 let ended = |side: &Side| side.marks.iter().any(|m| matches!(m, Mark::Failed | Mark::Unfinished));
-                format!("{is} by these figures, but {} from a run that did not finish", those(&ended))
+                format!("{is}, but {} from a run that did not finish", those(&ended))
             }
             Why::Fake => format!("{is}, but {} not genuine and cannot win", marked(Mark::Fake)),
         },
@@ -305,14 +305,19 @@ pub(super) fn found(pair: &Pair, quantity: Quantity, (first, second): (&str, &st
     } else {
         (format!("{} of {second}", quantity.title()), format!("that of {first}"))
     };
-    let is = if (pair.ratio - 1.0).abs() < EQUAL {
+    let word = if (pair.ratio - 1.0).abs() < EQUAL {
         return format!("{subject} has the same figure as {than}{}", ends(pair, 1));
     } else if pair.ratio < 1.0 {
         less
     } else {
         more
     };
-    format!("{subject} is {is} than {than}: {}", difference(pair))
+    // What is not decided is only what the figures look like.
+    let verb = match pair.verdict {
+        PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same | PairVerdict::BusTie => "is",
+        PairVerdict::CannotTell(_) => "looks",
+    };
+    format!("{subject} {verb} {word} than {than}: {}", difference(pair))
 }
 
 /// The difference of the second from the first: `−1 % (−21 … +24 %)`; without parentheses where there is no interval.
