@@ -106,10 +106,10 @@ pub fn unit_words(unit: &str) -> String {
     if is_number && !number.is_empty() { format!("unit {unit}") } else { unit.to_owned() }
 }
 
-// The day and host of each record: what its unit is a further value of.
-
 /// Behind the unit of a published figure: one of the same number is another piece.
 const PUBLISHED: &str = " (published)";
+
+// The day and host of each record: what its unit is a further value of.
 
 /// Model, unit and host.
 type UnitAtHost = (String, String, Option<String>);

@@ -191,14 +191,16 @@ fn beside(workload: &Workload) -> String {
     }
 }
 
-/// The word of a load that a misspelt one is most like: at most a third of the letters differ.
-fn nearest_word(word: &str) -> Option<&'static str> {
-    const WORDS: [&str; 9] =
-        ["random", "sequential", "read", "write", "mixed", "synced", "jobs", "fdatasync", "priority"];
-    let alike = |known: &str| strsim::normalized_damerau_levenshtein(word, known);
-    let near = WORDS.map(|known| (alike(known), known)).into_iter().filter(|(alike, _)| *alike > 0.66);
+/// The one of `known` names, in small letters, that a misspelt one is most like: at most a third of the letters differ.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let alike = |known: &'a str| (strsim::normalized_damerau_levenshtein(&word, known), known);
+    let near = known.into_iter().map(alike).filter(|(alike, _)| *alike > 0.66);
     near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
+
+/// Words of a load.
+const WORDS: [&str; 9] = ["random", "sequential", "read", "write", "mixed", "synced", "jobs", "fdatasync", "priority"];
 
 const OPS: [Op; 3] = [Op::Read, Op::Mixed, Op::Write];
 const PATTERNS: [Pattern; 2] = [Pattern::Sequential, Pattern::Random];
@@ -238,7 +240,7 @@ impl LoadQuery {
         let mut words = spaced.split_whitespace().peekable();
         let mut ask = Self::default();
         let bad = |word: &str| {
-            let nearest = nearest_word(word).map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
+            let nearest = nearest(word, WORDS).map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
             format!(
                 "{} is not part of a load{nearest}; say it like `random read 4 KiB`, `sequential write 1MiB, QD8, 4 jobs`",
                 quoted(word)

@@ -223,8 +223,9 @@ const LONG: f64 = 1e15;
 /// A number with three significant figures, as people read rates: `23.4`, `1 480`, `0.021`, `1.00e15`.
 #[must_use]
 pub fn figures(value: f64) -> String {
-    // What was computed in two ways, as 360.5 and as 360.499 999 999 999, is rounded alike: half up.
-    let value = value * (1.0 + 1e-12);
+    // What was computed in two ways, as 360.5 and as 360.499 999 999 999, is rounded alike: half up. Of larger numbers that
+    // would change a digit.
+    let value = if value.abs() < 1e9 { value * (1.0 + 1e-12) } else { value };
     let magnitude = value.abs();
     if (999.5..LONG).contains(&magnitude) {
         grouped(value.round() as i64)
@@ -470,6 +471,12 @@ mod tests {
         for text in ["", "s", "4 parsecs", "-3s", "1e400s"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn large_whole_numbers_keep_their_digits() {
+        assert_eq!(figures(1e12), "1 000 000 000 000");
+        assert_eq!(figures(360.499_999_999_999_9), "361");
     }
 
     #[test]

@@ -265,6 +265,8 @@ const DIGITS: usize = 16;
 const LOCK: &str = "lock";
 /// Age from which the directory of a command that is gone is removed: it is made before its lock is held.
 const FORGOTTEN: Duration = Duration::from_secs(2);
+/// Tries to make one, where another command removes it before it is locked.
+const TRIES: u32 = 10;
 
 /// The place beside a playbook where Ansible looks for collections first.
 const COLLECTION: &str = "collections/ansible_collections/assay/fleet";
@@ -300,13 +302,26 @@ impl PrivateDirectory {
 
     /// Makes one without anything in it.
     pub(crate) fn bare(parent: &Path) -> std::io::Result<Self> {
-        let path = parent.join(format!("{PREFIX}{}", &nonce()?[..DIGITS]));
-        // One that is there already is not taken.
-        private::directories().create(&path)?;
-        let lock = private::file().create_new(true).write(true).open(path.join(LOCK))?;
-        // Where a file system has no locks, nothing else is held either, and age alone tells.
-        let _ = lock.try_lock();
-        Ok(Self { path, _lock: lock })
+        let mut lost = std::io::Error::other("its directory was removed again and again");
+        for _ in 0..TRIES {
+            let path = parent.join(format!("{PREFIX}{}", &nonce()?[..DIGITS]));
+            // One that is there already is not taken.
+            private::directories().create(&path)?;
+            let lock = match private::file().create_new(true).write(true).open(path.join(LOCK)) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    lost = error;
+                    continue;
+                }
+                lock => lock?,
+            };
+            // Where a file system has no locks, nothing else is held either, and age alone tells.
+            let _ = lock.try_lock();
+            // A command that looks for forgotten directories may have removed it before it was locked.
+            if path.join(LOCK).exists() {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+        Err(lost)
     }
 
     /// Where it is.
@@ -363,8 +378,10 @@ fn is_forgotten(path: &Path, age: Duration) -> std::io::Result<bool> {
     }
     let lock = path.join(LOCK);
     match lock.symlink_metadata() {
-        // The command was killed before it made the lock file, or was of an earlier version.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(path.join("check.yml").is_file()),
+        // Killed before it made the lock file, or the file was removed by hand.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(path.join("check.yml").is_file() || path.read_dir()?.next().is_none());
+        }
         Err(error) => return Err(error),
         Ok(found) if !found.is_file() => return Ok(false),
         Ok(_) => {}

@@ -1,5 +1,6 @@
 //! Why a node did not begin, from how its launcher ended and the last words of the node.
 
+use assay_core::text::harmless;
 use serde::{Deserialize, Serialize};
 
 use crate::launch::NodeEnd;
@@ -73,6 +74,19 @@ impl Cause {
             (has(NO_TARGET), Self::NoTarget),
         ];
         Some(known.into_iter().find(|(holds, _)| *holds).map_or(Self::Other, |(_, cause)| cause))
+    }
+}
+
+/// Longest reason in characters.
+const LONGEST_REASON: usize = 300;
+
+/// What a node, or a program that speaks of one, gives as a reason: one line, not too long.
+pub(crate) fn bounded_reason(text: &str) -> String {
+    let line = harmless(text.trim().trim_start_matches("assay: "));
+    if line.chars().count() <= LONGEST_REASON {
+        line
+    } else {
+        line.chars().take(LONGEST_REASON).collect::<String>() + " …"
     }
 }
 

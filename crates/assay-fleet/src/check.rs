@@ -187,14 +187,15 @@ impl NodeCheck {
     fn ask(
         &mut self,
         remote: &RemoteNode<'_>,
-        program: &str,
         target: &str,
-        arguments: &[String],
+        &CheckRequest { program, arguments, tunnel }: &CheckRequest<'_>,
     ) -> Result<(), RemoteError> {
         let look = remote.look(target)?;
         self.reached = true;
         (self.machine, self.bits, self.free_bytes, self.clock) = (look.machine, look.bits, look.free_bytes, look.clock);
-        remote.try_tunnel()?;
+        if tunnel {
+            remote.try_tunnel()?;
+        }
         let version = well(remote.call(&[program, "--version"], ANSWER, WITHIN)?)?;
         let said = String::from_utf8_lossy(&version.out).into_owned();
         self.version = said.lines().next().unwrap_or_default().trim().to_owned();
@@ -228,6 +229,17 @@ fn clock(report: &Value) -> Option<DayClock> {
     let nanoseconds = |name: &str| report[name].as_f64().map(|seconds| seconds * 1e9).filter(|ns| ns.abs() < 1e18);
     let (offset, bound) = (nanoseconds("offset_s")?, nanoseconds("bound_s").filter(|bound| *bound >= 0.0)?);
     Some(DayClock { offset_ns: offset as i64, bound_ns: bound as u64 })
+}
+
+/// What each node is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckRequest<'a> {
+    /// The program on the nodes.
+    pub program: &'a str,
+    /// Arguments of the run.
+    pub arguments: &'a [String],
+    /// Whether the run reaches its coordinator through a tunnel of ssh.
+    pub tunnel: bool,
 }
 
 impl FleetCheck {
@@ -265,8 +277,7 @@ impl FleetCheck {
     pub fn by_ssh(
         launcher: Launcher,
         nodes: &[NodeEntry],
-        program: &str,
-        arguments: &[String],
+        request: &CheckRequest<'_>,
         here: &Build,
         control: &Control,
         answered: &(dyn Fn(&str) + Sync),
@@ -274,7 +285,7 @@ impl FleetCheck {
         let nodes = each_at_once(nodes, control, |entry| {
             let remote = RemoteNode { launcher, node: &entry.name };
             let mut node = NodeCheck { node: entry.name.clone(), target: entry.target.clone(), ..NodeCheck::default() };
-            match node.ask(&remote, program, &entry.target, arguments) {
+            match node.ask(&remote, &entry.target, request) {
                 Ok(()) => {}
                 Err(RemoteError::NotReached(said)) => {
                     node.is_over(None, false, &said);

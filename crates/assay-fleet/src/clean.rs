@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::cause::bounded_reason;
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
-use crate::reason::bounded_reason;
 
 /// What was removed from a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

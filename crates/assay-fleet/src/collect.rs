@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 
 use crate::accept::{Accepted, Claim, Home, Refusal, Way, is_record_id};
 use crate::at_once::each_at_once;
+use crate::cause::bounded_reason;
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
 use crate::launch::Launcher;
 use crate::ledger::{Ledger, NodeEntry};
-use crate::reason::bounded_reason;
 use crate::remote::RemoteNode;
 use crate::wire::MAX_RECORD;
 

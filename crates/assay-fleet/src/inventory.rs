@@ -8,10 +8,10 @@ use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
 use crate::ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Step};
+use crate::cause::bounded_reason;
 use crate::error::{FleetError, shown};
 use crate::ledger::{Inventory, Ledger, NodeEntry, Route};
 use crate::names::check_name;
-use crate::reason::bounded_reason;
 
 /// Between two looks at whether the user interrupts.
 const TICK: Duration = Duration::from_millis(100);

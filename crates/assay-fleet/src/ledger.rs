@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::cause::Cause;
+use crate::cause::bounded_reason;
 use crate::launch::NodeEnd;
 use crate::meeting::Mode;
-use crate::reason::bounded_reason;
 use crate::settle::Settled;
 
 /// One run.

@@ -27,7 +27,6 @@ mod message;
 mod names;
 mod node;
 mod program;
-mod reason;
 mod remote;
 mod rotation;
 mod settle;
@@ -44,7 +43,7 @@ pub use accept::{
 };
 pub use ansible::{Event, NodeEvent, Status, remove_left_by_killed};
 pub use cause::Cause;
-pub use check::{Different, FleetCheck, NodeCheck, Unfit};
+pub use check::{CheckRequest, Different, FleetCheck, NodeCheck, Unfit};
 pub use clean::{Cleaned, clean};
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
 pub use collect::{Collected, Collection, Missing, NotFetched};

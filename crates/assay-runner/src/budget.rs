@@ -165,7 +165,8 @@ impl Budget {
     /// planned, so that none is left out. All of them together may go over the time by what is planned for as many.
     pub(crate) fn first_slot(&self, slot: Duration, workloads: usize) -> Duration {
         let over = PLANNED_SLOT.saturating_mul(u32::try_from(workloads).unwrap_or(u32::MAX));
-        let is_late = self.control.elapsed(&self.start) > self.time.saturating_add(over);
+        let time = self.time.saturating_add(self.waited);
+        let is_late = self.control.elapsed(&self.start) > time.saturating_add(over);
         if is_late { slot } else { slot.max(LEAST_SLOT) }
     }
 
@@ -216,6 +217,16 @@ mod tests {
 
     fn workload(op: Op, pattern: Pattern) -> SuiteWorkload {
         asked(op, pattern, 4096, 1)
+    }
+
+    /// A node that waited for others had no least slot left for its last workloads.
+    #[test]
+    fn time_waited_for_others_leaves_the_first_repeats_their_time() {
+        let mut budget = Budget::new(Duration::ZERO, GIB);
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(budget.first_slot(Duration::ZERO, 0), Duration::ZERO, "the time is over");
+        budget.waited(Duration::from_secs(3600));
+        assert_eq!(budget.first_slot(Duration::ZERO, 0), LEAST_SLOT);
     }
 
     #[test]

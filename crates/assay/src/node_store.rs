@@ -42,16 +42,24 @@ impl NodeStore {
         let mut refused = Failure::environment("no directory for the store of this node");
         for _ in 0..TRIES {
             let name = new_id();
-            // The one above goes with the last one in it.
-            let nodes = DataDirectory::made(NODES)?;
-            let held = nodes.inside_or_made(&name).and_then(|own| own.for_a_lock(LOCK));
-            match held.map(|file| (file.try_lock(), file)) {
-                // On a file system without locks no other command can take the directory either.
-                Ok((Ok(()) | Err(TryLockError::Error(_)), lock)) if is_at(&lock, &nodes.path(&name).join(LOCK)) => {
-                    return Ok(Self { path: nodes.path(&name), name, _lock: lock, handed_over: false });
+            // The one above goes with the last one in it, even while this one is made.
+            let made = DataDirectory::made(NODES).and_then(|nodes| {
+                let lock = nodes.inside_or_made(&name)?.for_a_lock(LOCK)?;
+                Ok((nodes.path(&name), lock))
+            });
+            let (path, lock) = match made {
+                Ok(made) => made,
+                Err(failure) => {
+                    refused = failure;
+                    continue;
                 }
-                Ok(_) => {}
-                Err(failure) => refused = failure,
+            };
+            match lock.try_lock() {
+                // On a file system without locks no other command can take the directory either.
+                Ok(()) | Err(TryLockError::Error(_)) if is_at(&lock, &path.join(LOCK)) => {
+                    return Ok(Self { path, name, _lock: lock, handed_over: false });
+                }
+                _ => {}
             }
         }
         Err(refused)

@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
+use assay_analysis::nearest;
 use assay_core::suite::{Suite, SuiteError, SuiteWorkload, WHOLE};
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
@@ -43,13 +44,6 @@ const LONGEST: u64 = 1 << 20;
 /// No run takes longer.
 pub(crate) const LONGEST_BUDGET: Duration = Duration::from_secs(30 * 86_400);
 
-/// The built-in suite whose name is most like a misspelt one: at most a third of the letters differ.
-fn nearest(name: &str) -> Option<&'static str> {
-    let alike = |built_in: &str| strsim::normalized_damerau_levenshtein(&name.to_ascii_lowercase(), built_in);
-    let all = BUILT_IN.iter().map(|(built_in, _)| (alike(built_in), *built_in));
-    all.filter(|(alike, _)| *alike > 0.66).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, built_in)| built_in)
-}
-
 /// Text of a suite and its name in messages: a built-in one by name, else a file.
 fn text(name: &str) -> Result<(String, String), Failure> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
@@ -63,7 +57,8 @@ fn text(name: &str) -> Result<(String, String), Failure> {
     let path = Path::new(name);
     let looks_like_a_file = name.contains('/') || path.extension().is_some() || path.exists();
     if !looks_like_a_file {
-        let nearest = nearest(name).map_or_else(String::new, |near| format!("the nearest is {near}; "));
+        let nearest = nearest(name, BUILT_IN.map(|(built_in, _)| built_in))
+            .map_or_else(String::new, |near| format!("the nearest is {near}; "));
         return Err(Failure::usage(format!("no suite `{shown}`; {nearest}there are {names}, or name a file")));
     }
     let mut text = String::new();

@@ -17,10 +17,9 @@ use assay_runner::Rendezvous;
 use assay_store::{Keeper, RunState, Store};
 use jiff::Timestamp;
 
-use crate::cli::TogetherArgs;
+use crate::cli::{TogetherArgs, own_build};
 use crate::failure::Failure;
 use crate::output;
-use crate::own_build::own_build;
 use crate::progress::Progress;
 use crate::recorder::{Saved, keep_finished};
 use crate::state;

@@ -79,13 +79,13 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
     }
     let ranked = if records.is_empty() { Err(NotRanked::NoRecord) } else { ranked(&records) };
     let odd: OddNodes = odd(counted, ranked.as_ref().map_err(Clone::clone));
-    // Of a small test area writes are left out on purpose.
+    // Of a small test area writes are left out on purpose, so their absence is no reason to name.
     let small_records: Vec<&String> = apart
         .iter()
         .filter(|(_, reason)| is_small(reason))
         .filter_map(|(node, _)| run.nodes[*node].record.as_ref().map(|record| &record.id))
         .collect();
-    excluded.retain(|one: &Excluded| !small_records.contains(&&one.record));
+    excluded.retain(|one: &Excluded| !(small_records.contains(&&one.record) && one.reason.is_absence()));
     let small = |node: usize| apart.iter().any(|(at, reason)| *at == node && is_small(reason));
     for (node, figure) in found.iter_mut().flat_map(|load| load.figures.iter_mut().enumerate()) {
         figure.iter_mut().for_each(|figure| figure.small_area = small(node));

@@ -23,8 +23,13 @@ enum Piece {
     },
     /// Stands before a number that is a bound, and falls away where that became a range.
     Bound(&'static str),
-    /// Names, each once.
-    Names(Vec<String>),
+    /// What the number before it counts, in the singular.
+    Noun(&'static str),
+    /// Names, each once, behind these words; nothing where there is none.
+    Names {
+        before: &'static str,
+        names: Vec<String>,
+    },
 }
 
 /// How a number is written.
@@ -34,8 +39,8 @@ enum Notation {
     Percent,
     /// The same in whole percent.
     WholePercent,
-    /// How many times as much.
-    Times,
+    /// Bytes that moved over bytes issued: `140 % of`, and `10.1 times` where the highest is twice as much or more.
+    Traffic,
     /// Three significant figures.
     Figures,
     /// A whole number.
@@ -46,7 +51,7 @@ enum Notation {
     Latency,
 }
 
-/// From this ratio on the cause gives a multiple instead of percent.
+/// From this ratio on traffic is given as a multiple instead of percent.
 const MOSTLY_OTHERS: f64 = 2.0;
 
 /// More names than this are not listed.
@@ -63,7 +68,7 @@ impl Cause {
     pub fn merge(&mut self, other: &Self) -> bool {
         let alike = |(a, b): (&Piece, &Piece)| match (a, b) {
             (Piece::Number { notation, .. }, Piece::Number { notation: other, .. }) => notation == other,
-            (Piece::Names(_), Piece::Names(_)) => true,
+            (Piece::Names { .. }, Piece::Names { .. }) => true,
             _ => a == b,
         };
         if self.0.len() != other.0.len() || !self.0.iter().zip(&other.0).all(alike) {
@@ -74,7 +79,7 @@ impl Cause {
                 (Piece::Number { low, high, .. }, Piece::Number { low: other_low, high: other_high, .. }) => {
                     (*low, *high) = (low.min(*other_low), high.max(*other_high));
                 }
-                (Piece::Names(names), Piece::Names(more)) => {
+                (Piece::Names { names, .. }, Piece::Names { names: more, .. }) => {
                     let new: Vec<String> = more.iter().filter(|name| !names.contains(name)).cloned().collect();
                     names.extend(new);
                 }
@@ -86,23 +91,34 @@ impl Cause {
 }
 
 impl Notation {
-    fn write(self, value: f64) -> String {
-        match self {
+    /// Both ends of a range, and what stands behind them.
+    fn write(self, low: f64, high: f64) -> ([String; 2], &'static str) {
+        let behind = match self {
+            Self::Traffic if high >= MOSTLY_OTHERS => " times",
+            Self::Traffic => " % of",
+            _ => "",
+        };
+        let multiples = behind == " times";
+        let write = |value: f64| match self {
             Self::Percent => figures(value * 100.0),
-            Self::WholePercent => fixed(value * 100.0, 0),
-            Self::Times => multiple(value),
+            Self::Traffic if multiples => multiple(value),
+            Self::Traffic | Self::WholePercent => fixed(value * 100.0, 0),
             Self::Figures => figures(value),
             Self::Count => grouped(value as i64),
             Self::Size => Bytes(value as u64).to_string(),
             Self::Latency => latency(value),
-        }
+        };
+        ([low, high].map(write), behind)
     }
 }
 
 impl Piece {
     fn is_range(&self) -> bool {
         match self {
-            Self::Number { low, high, notation } => notation.write(*low) != notation.write(*high),
+            Self::Number { low, high, notation } => {
+                let ([low, high], _) = notation.write(*low, *high);
+                low != high
+            }
             _ => false,
         }
     }
@@ -115,11 +131,21 @@ impl fmt::Display for Cause {
                 Piece::Words(words) => f.write_str(words)?,
                 Piece::Bound(words) if !self.0.get(at + 1).is_some_and(Piece::is_range) => f.write_str(words)?,
                 Piece::Bound(_) => {}
-                Piece::Number { low, high, notation } if piece.is_range() => {
-                    write!(f, "{} to {}", notation.write(*low), notation.write(*high))?;
+                Piece::Number { low, high, notation } => {
+                    let ([low, high], behind) = notation.write(*low, *high);
+                    f.write_str(&low)?;
+                    if low != high {
+                        write!(f, " to {high}")?;
+                    }
+                    f.write_str(behind)?;
                 }
-                Piece::Number { low, notation, .. } => f.write_str(&notation.write(*low))?,
-                Piece::Names(names) => f.write_str(&list(names))?,
+                Piece::Noun(noun) => {
+                    let before = at.checked_sub(1).and_then(|before| self.0.get(before));
+                    let one = matches!(before, Some(Piece::Number { high, .. }) if *high == 1.0);
+                    write!(f, " {noun}{}", if one { "" } else { "s" })?;
+                }
+                Piece::Names { names, .. } if names.is_empty() => {}
+                Piece::Names { before, names } => write!(f, "{before}{}", list(names))?,
             }
         }
         Ok(())
@@ -207,13 +233,8 @@ impl Finding {
                 cause!["served from a cache: only ", percent(*proof_ratio), " % of the bytes crossed the device"]
             }
             Self::OthersUsedDevice { proof_ratio: ratio } => {
-                let (notation, of) = if *ratio >= MOSTLY_OTHERS {
-                    (Notation::Times, " times")
-                } else {
-                    (Notation::WholePercent, " % of")
-                };
-                let moved = "something else used the device: it moved ";
-                cause![moved, number(*ratio, notation), of, " the bytes issued"]
+                let moved = number(*ratio, Notation::Traffic);
+                cause!["something else used the device: it moved ", moved, " the bytes issued"]
             }
             Self::NoProof { medium, reason } => cause![no_proof(medium.title(), reason.as_deref())],
             Self::ServerCache { medium } => {
@@ -305,8 +326,7 @@ impl Finding {
     fn repeats_cause(&self) -> Option<Cause> {
         Some(match self {
             Self::FewOperations { operations } => {
-                let noun = if *operations == 1 { " operation" } else { " operations" };
-                cause!["only ", count(*operations), noun, ": the figure is a rough estimate"]
+                cause!["only ", count(*operations), Piece::Noun("operation"), ": the figure is a rough estimate"]
             }
             Self::Unsteady { repeats, of } => {
                 cause!["erratic: ", count(*repeats), " of ", count(*of), " repeats never became steady"]
@@ -370,8 +390,14 @@ impl Finding {
         Some(match self {
             Self::AnotherRun => cause!["another run of assay is measuring the same file system"],
             Self::LeftoversRemoved { directories, bytes } => {
-                let runs = if *directories == 1 { "run" } else { "runs" };
-                cause!["removed what ", count(*directories), format!(" killed {runs} left here ("), size(*bytes), ")"]
+                cause![
+                    "removed what ",
+                    count(*directories),
+                    Piece::Noun("killed run"),
+                    " left here (",
+                    size(*bytes),
+                    ")"
+                ]
             }
             Self::FileLeft { path, reason } => {
                 cause![format!("the test file in {path} could not be removed: {reason}")]
@@ -458,12 +484,13 @@ impl Finding {
             }
             Self::LoadOfOthers { share, most } => {
                 let used = number(*share, Notation::WholePercent);
-                let mut cause = cause!["other programs used ", Piece::Bound("up to "), used, " % of all processors"];
-                if !most.is_empty() {
-                    let name = if most == "assay" { "another assay process" } else { most };
-                    cause.0.extend([", mostly ".into(), Piece::Names(vec![name.to_owned()])]);
-                }
-                cause
+                let names = match most.as_str() {
+                    "" => Vec::new(),
+                    "assay" => vec!["another assay process".to_owned()],
+                    most => vec![most.to_owned()],
+                };
+                let most = Piece::Names { before: ", mostly ", names };
+                cause!["other programs used ", Piece::Bound("up to "), used, " % of all processors", most]
             }
             Self::KernelErrors { lines, first } => {
                 let mut cause = cause![format!("the kernel reported errors of the device: {first}")];
@@ -562,6 +589,12 @@ mod tests {
     fn traffic_of_others_is_told_in_percent_or_as_a_multiple() {
         let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio };
         assert!(of(1.401).cause().ends_with("it moved 140 % of the bytes issued"), "{}", of(1.401).cause());
+        assert_eq!(
+            merged(&[of(1.4), of(10.06), of(3.0)]).unwrap(),
+            "something else used the device: it moved 1.40 to 10.1 times the bytes issued"
+        );
+        let few = |operations| Finding::FewOperations { operations };
+        assert_eq!(merged(&[few(1), few(45)]).unwrap(), "only 1 to 45 operations: the figure is a rough estimate");
         assert!(of(10.06).cause().ends_with("it moved 10.1 times the bytes issued"), "{}", of(10.06).cause());
         assert!(Finding::FewOperations { operations: 1 }.cause().starts_with("only 1 operation:"));
     }
@@ -610,6 +643,8 @@ mod tests {
             merged(&[load(0.854, "rustc"), load(0.698, "cc1"), load(0.7, "rustc")]).unwrap(),
             "other programs used 70 to 85 % of all processors, mostly rustc and cc1"
         );
+        let unnamed = merged(&[load(0.5, ""), load(0.6, "cc1"), load(0.55, "")]).unwrap();
+        assert!(unnamed.ends_with("used 50 to 60 % of all processors, mostly cc1"), "{unnamed}");
         let many = merged(&["a", "b", "c", "d", "e"].map(|name| load(0.5, name))).unwrap();
         assert!(many.ends_with("used up to 50 % of all processors, mostly a, b, c and 2 more"), "{many}");
     }

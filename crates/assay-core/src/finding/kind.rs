@@ -492,5 +492,3 @@ impl Finding {
         }
     }
 }
-
-// Findings in a record, and the verdict that they lead to.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, rate};
+use crate::units::{Bytes, counted, rate};
 
 /// What kept the test area smaller than the suite asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -271,7 +271,7 @@ impl Size {
 }
 
 fn jobs_in_words(jobs: u32) -> String {
-    if jobs == 1 { "1 job".to_owned() } else { format!("{jobs} jobs") }
+    counted(jobs as usize, "job")
 }
 
 impl fmt::Display for Size {

@@ -6,7 +6,7 @@ use assay_analysis::rank::{
     SlotWarning, Unresolved,
 };
 use assay_core::text::clean;
-use assay_core::units::{figures, fixed, multiple, times, trimmed};
+use assay_core::units::{counted, figures, fixed, multiple, times, trimmed};
 
 use super::words;
 use crate::caveats;
@@ -22,14 +22,14 @@ pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool)
     }
     lines.extend(next_units(report, ranking, all).map(|text| ("next unit", text)));
     let basis = &ranking.basis;
-    let known = |n: usize, what: &str| if n == 0 { format!("{what}s unknown") } else { words::count(n, what) };
+    let known = |n: usize, what: &str| if n == 0 { format!("{what}s unknown") } else { counted(n, what) };
     lines.push((
         "basis",
         format!(
             "{}, {}, {}, {}, {}; standard deviation: units {}, repeats {}",
-            words::count(basis.records, "record"),
-            words::count(basis.units, "unit"),
-            words::count(basis.runs, "repeat"),
+            counted(basis.records, "record"),
+            counted(basis.units, "unit"),
+            counted(basis.runs, "repeat"),
             known(basis.rounds, "round"),
             known(basis.slots, "slot"),
             deviation(ranking.unit_deviation),
@@ -45,7 +45,7 @@ pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool)
             "note",
             match basis.records {
                 all if all == published => "published figures without repeats".to_owned(),
-                all => format!("published figures without repeats: {published} of {}", words::count(all, "record")),
+                all => format!("published figures without repeats: {published} of {}", counted(all, "record")),
             },
         ));
     }
@@ -76,7 +76,7 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
     let helps = if by_repeats { "more units and repeats help" } else { "more units help, more repeats hardly do" };
     Some(format!(
         "smallest difference that {} a model can show: {closer}; {helps}",
-        words::count(ranking.least_units as usize, "unit")
+        counted(ranking.least_units as usize, "unit")
     ))
 }
 
@@ -120,7 +120,7 @@ fn design_text(notice: Notice) -> String {
         Notice::SlotsUnknown { runs } => {
             format!(
                 "{} without a slot label: a slow slot looks like a slow unit; add --label slot=…",
-                words::count(runs, "repeat")
+                counted(runs, "repeat")
             )
         }
         Notice::NoSwap => "no unit changed its slot: unit and slot cannot be separated (assay plan)".to_owned(),
@@ -132,8 +132,9 @@ fn design_text(notice: Notice) -> String {
             "no unit has a second repeat: the variation between units includes that between repeats".to_owned()
         }
         Notice::OtherDays { pairs } => format!(
-            "{} measured on different days, which are assumed to differ by 3.7 %: measure a unit of each on the same day",
-            words::count(pairs, "pair of models").replace("pair of modelss", "pairs of models")
+            "{} of models measured on different days, which are assumed to differ by 3.7 %: measure a unit of each on the same \
+             day",
+            counted(pairs, "pair")
         ),
         Notice::NotSettled => "effects of slots and rounds are rough estimates".to_owned(),
     }
@@ -145,7 +146,7 @@ fn remark_text(remark: &Remark) -> String {
         Remark::NamelessUnit { model, records } => {
             format!(
                 "{} of {} name no unit and count as one; add --label unit=…",
-                words::count(*records, "record"),
+                counted(*records, "record"),
                 clean(model)
             )
         }
@@ -154,13 +155,11 @@ fn remark_text(remark: &Remark) -> String {
             if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }
         ),
         Remark::NotTold { what } => {
-            let each =
-                what.iter().map(|(what, records)| format!("{} ({})", clean(what), words::count(*records, "record")));
+            let each = what.iter().map(|(what, records)| format!("{} ({})", clean(what), counted(*records, "record")));
             format!("not recorded, and possibly different: {}", each.collect::<Vec<_>>().join(", "))
         }
         Remark::Manners { of } => {
-            let each =
-                of.iter().map(|(words, records)| format!("{} ({})", clean(words), words::count(*records, "record")));
+            let each = of.iter().map(|(words, records)| format!("{} ({})", clean(words), counted(*records, "record")));
             format!("run with different settings, which may change figures: {}", each.collect::<Vec<_>>().join("; "))
         }
         Remark::Suites { suites } => {

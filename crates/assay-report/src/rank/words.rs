@@ -7,7 +7,7 @@ use assay_analysis::rank::{
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::{capitalised, clean};
-use assay_core::units::{figures, fixed, multiple, multiples, rate, span, times, trimmed};
+use assay_core::units::{counted, figures, fixed, multiple, multiples, rate, span, times, trimmed};
 use assay_core::verification::Verdict;
 use assay_core::workload::Op;
 
@@ -36,7 +36,7 @@ pub(super) fn deciding(report: &RankReport) -> String {
 pub(super) fn exploratory(report: &RankReport) -> String {
     format!(
         "Exploratory: {}, each with its own chance of {} % of a false order.",
-        count(report.exploratory.len(), "other load"),
+        counted(report.exploratory.len(), "other load"),
         trimmed(report.alpha * 100.0, 2)
     )
 }
@@ -232,7 +232,7 @@ pub(crate) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
 
 /// That few units stand behind an order.
 fn weak(ranking: &LoadRanking) -> String {
-    format!("Only {}: a weak result", count(ranking.basis.units, "unit"))
+    format!("Only {}: a weak result", counted(ranking.basis.units, "unit"))
 }
 
 /// The sentence about two models.
@@ -319,11 +319,6 @@ pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
 /// Whether there is something to say of a model in a table: a figure, or how its units failed.
 pub(super) fn is_listed(model: &ModelRow) -> bool {
     model.standing != Standing::NoFigure || model.class != Class::Sound
-}
-
-/// `1 unit`, `2 units`.
-pub(super) fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 fn failures(model: &ModelRow) -> Option<String> {

@@ -243,6 +243,11 @@ pub(crate) struct FleetCheckArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
 
+    /// Address that nodes connect to; without it a socket of this user alone, with ssh through its tunnel, and with Slurm any
+    /// address of this host
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+
     #[command(flatten)]
     pub(crate) inventory: InventoryArgs,
 

@@ -43,6 +43,7 @@ mod verify;
 use std::path::PathBuf;
 
 use assay_fio::Amount;
+use assay_fleet::{Build, known_commit};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -106,6 +107,11 @@ const VERSION: &str = concat!(
     "\nfeatures  ",
     env!("ASSAY_FEATURES"),
 );
+
+/// Version and commit of this program.
+pub(crate) fn own_build() -> Build {
+    Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit: known_commit(env!("ASSAY_COMMIT")) }
+}
 
 /// Measure and verify storage media, compare them, and decide which to use
 #[derive(Debug, Parser)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_analysis::nearest;
 use assay_core::exit::Exit;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
@@ -23,18 +24,17 @@ use assay_runner::{
 use assay_store::{SqliteStore, Store, new_id};
 
 use super::finished::{FORMATS, OutputOptions, store_page_and_show};
-use crate::cli::{EngineArg, PeerArg, RunArgs};
+use crate::cli::{EngineArg, PeerArg, RunArgs, own_build};
 use crate::documents::{DryRunDocument, DryRunStep, SuiteName};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
 use crate::node_store::{self, NodeStore};
 use crate::output::{self, shown};
-use crate::own_build::own_build;
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
 use crate::suites::LONGEST_BUDGET;
 use crate::together::Together;
-use crate::{ending, files, labels, signals, state, suites};
+use crate::{ending, files, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
     let target = args.target.clone();
@@ -67,7 +67,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let before = resume.as_ref().map(|resumption| resumption.record().clone());
     let request = request(&mut args, resume)?;
     if !args.quiet {
-        labels::tell_misspelt(args.labels.iter().map(|(key, _)| key.as_str()));
+        tell_misspelt(args.labels.iter().map(|(key, _)| key.as_str()));
         leftovers::leftover_lines(&args.target, LeftoverAction::Runs)
             .iter()
             .for_each(|line| output::tell_wrapped(&harmless(line)));
@@ -444,6 +444,23 @@ fn settle_peer_place(args: &mut RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The labels that say which model, piece, place and price it is, and what power it takes.
+const LABELS_WITH_MEANING: [&str; 5] = ["model", "unit", "slot", "price", "power"];
+
+/// Reports each label that looks misspelt, with the one that was probably meant. Any name is allowed, so nothing is refused.
+fn tell_misspelt<'k>(keys: impl Iterator<Item = &'k str>) {
+    for (key, meant) in keys.filter_map(|key| Some((key, meant_label(key)?))) {
+        output::tell_wrapped(&format!(
+            "label {key} has no meaning to assay; if {meant} was meant: assay label last {key}= {meant}=VALUE"
+        ));
+    }
+}
+
+/// The label with a meaning that another one is most like.
+fn meant_label(key: &str) -> Option<&'static str> {
+    nearest(key, LABELS_WITH_MEANING).filter(|known| *known != key)
+}
+
 /// What is different from how fio would run a job file.
 pub(super) fn tell_notes(args: &RunArgs, notes: &[String]) {
     if !args.quiet {
@@ -502,5 +519,20 @@ pub(super) fn resumed_target(args: &RunArgs, resumption: &Resumption) -> PathBuf
     match &resumption.record().medium.path {
         path if args.target == Path::new(".") && !path.is_empty() => PathBuf::from(path),
         _ => args.target.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_label_is_known_by_the_one_that_was_meant() {
+        for (key, known) in [("unti", "unit"), ("Unit", "unit"), ("modle", "model"), ("slots", "slot")] {
+            assert_eq!(meant_label(key), Some(known), "{key}");
+        }
+        for key in ["unit", "price", "power", "build", "round", "plan", "node", "site", "x"] {
+            assert_eq!(meant_label(key), None, "{key}");
+        }
     }
 }

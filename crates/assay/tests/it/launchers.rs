@@ -218,6 +218,17 @@ fn one_cluster_by_each_launcher_gives_the_same_records_and_names_the_slow_card()
 
 /// Neither files on the nodes and here among the temporary ones, nor processes of the program.
 fn nothing_is_left(fleet: &Fleet, program: &str) {
+    let is_running = || {
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let lines = all.map(|process| fs::read(process.path().join("cmdline")).unwrap_or_default());
+        lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).find(|line| line.contains(program))
+    };
+    // A shell at the other end may take a while to end.
+    let begun = std::time::Instant::now();
+    while let Some(line) = is_running() {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{line}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
     let below = |directory: &std::path::Path| -> Vec<String> {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.path().display().to_string());
@@ -232,11 +243,6 @@ fn nothing_is_left(fleet: &Fleet, program: &str) {
         }
     }
     assert!(below(&fleet.file("tmp")).is_empty(), "{:?}", below(&fleet.file("tmp")));
-    for process in fs::read_dir("/proc").unwrap().flatten() {
-        let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        assert!(!line.contains(program), "{line}");
-    }
 }
 
 fn by_slurm(slurm: &Slurm, fleet: &Fleet, cards: &[LimitedCard], begun: &[&str], after: &[&str]) -> Value {

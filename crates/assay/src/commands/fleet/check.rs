@@ -7,17 +7,18 @@ use assay_core::medium::Medium;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, capacity, span};
 use assay_engine::Control;
-use assay_fleet::{Cause, DayClock, Different, FleetCheck, Launcher, NodeCheck, Unfit, entries, program, variables};
+use assay_fleet::{
+    Cause, CheckRequest, DayClock, Different, FleetCheck, Launcher, NodeCheck, Unfit, entries, program, variables,
+};
 use assay_report::{Style, left, table};
 
 use super::ansible::{ansible, via};
 use super::nodes::check_words;
 use super::view::AnswerCount;
 use super::words::{cause_words, fate_words};
-use crate::cli::{FleetCheckArgs, ViaArg};
+use crate::cli::{FleetCheckArgs, ViaArg, own_build};
 use crate::documents::fleet::{CheckedNode, ClockDocument, FleetCheckDocument};
 use crate::failure::Failure;
-use crate::own_build::own_build;
 use crate::{output, signals};
 
 pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
@@ -58,9 +59,8 @@ fn by_ssh(args: &FleetCheckArgs, launcher: Launcher, control: &Control) -> Resul
     let nodes = entries(&args.nodes, &args.target, launcher)?;
     let program = program(args.program.as_deref(), launcher)?;
     let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
-    Ok(FleetCheck::by_ssh(launcher, &nodes, &program, &args.arguments, &own_build(), control, &|node| {
-        count.done(node)
-    })?)
+    let request = CheckRequest { program: &program, arguments: &args.arguments, tunnel: args.listen.is_none() };
+    Ok(FleetCheck::by_ssh(launcher, &nodes, &request, &own_build(), control, &|node| count.done(node))?)
 }
 
 /// Why a node cannot be measured, in a few words.

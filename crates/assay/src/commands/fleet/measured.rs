@@ -15,10 +15,9 @@ use super::nodes::{check_arguments, handed_suite};
 use super::records::{adopt, asked};
 use super::watcher::Watcher;
 use super::{ledgers, words};
-use crate::cli::{FleetRunArgs, ViaArg};
+use crate::cli::{FleetRunArgs, ViaArg, own_build};
 use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
 use crate::failure::Failure;
-use crate::own_build::own_build;
 use crate::{output, state};
 
 /// Measures what is missing of a run, which may be `resumed`. A record that the guard refuses is not taken.

@@ -19,11 +19,10 @@ use assay_verify::probe::{LEAST_BYTES, ProbeError};
 use assay_verify::{CheckRecord, Subject, quick};
 
 use super::finished::{OutputOptions, store_page_and_show};
-use crate::cli::{ContentArg, VerifyArgs};
+use crate::cli::{ContentArg, VerifyArgs, own_build};
 use crate::failure::Failure;
 use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, operand, shown};
-use crate::own_build::own_build;
 use crate::progress::{Status, time_left};
 use crate::recorder::{self, Saved};
 use crate::{ending, signals, state};
