@@ -60,12 +60,14 @@ impl Calls {
     }
 }
 
-/// The calls on the file whose path ends like this, in what strace wrote with `-f -y -s 0`. Threads with few calls only look
-/// at the medium, or write it out.
+/// The calls on the file whose path ends like this, in what strace wrote with `-f -y -s 0`. Threads with few calls, and those
+/// that end before the busiest one begins, only look at the medium, or write it out.
 fn calls(trace: &str, is_file: impl Fn(&str) -> bool) -> Calls {
     let mut threads: BTreeMap<&str, (Vec<Call>, usize)> = BTreeMap::new();
+    // The first and the last line with a call.
+    let mut times: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut begun: BTreeMap<&str, String> = BTreeMap::new();
-    for line in trace.lines() {
+    for (number, line) in trace.lines().enumerate() {
         let Some((thread, line)) = line.split_once(char::is_whitespace) else { continue };
         let mut line = line.trim_start().to_owned();
         if let Some((first, _)) = line.split_once(" <unfinished") {
@@ -87,15 +89,22 @@ fn calls(trace: &str, is_file: impl Fn(&str) -> bool) -> Calls {
             "pread64" | "pwrite64" => {
                 let Some((arguments, _)) = line.rsplit_once(')') else { continue };
                 let mut numbers = arguments.rsplit(", ").map(str::trim);
-                let mut number = || numbers.next().and_then(|text| text.parse().ok());
-                let (Some(offset), Some(bytes)) = (number(), number()) else { continue };
+                let mut next = || numbers.next().and_then(|text| text.parse().ok());
+                let (Some(offset), Some(bytes)) = (next(), next()) else { continue };
                 known.0.push(Call { write: name == "pwrite64", bytes, offset });
+                times.entry(thread).or_insert((number, number)).1 = number;
             }
             _ => {}
         }
     }
     let most = threads.values().map(|(calls, _)| calls.len()).max().unwrap_or(0);
-    let busy: Vec<(Vec<Call>, usize)> = threads.into_values().filter(|(calls, _)| calls.len() * 10 > most).collect();
+    let busiest = threads.iter().find(|(_, (calls, _))| calls.len() == most).map(|(thread, _)| *thread);
+    let begins = busiest.and_then(|thread| times.get(thread)).map_or(0, |(first, _)| *first);
+    let is_busy = |thread: &str, calls: &[Call]| {
+        calls.len() * 10 > most && times.get(thread).is_some_and(|(_, last)| *last >= begins)
+    };
+    let busy: Vec<(Vec<Call>, usize)> =
+        threads.into_iter().filter(|(thread, (calls, _))| is_busy(thread, calls)).map(|(_, found)| found).collect();
     Calls {
         threads: busy.len(),
         syncs: busy.iter().map(|(_, syncs)| syncs).sum(),
