@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::RunFailure;
+
 /// Sectors are counted in this size in bytes, whatever the medium's own: that of H2testw and f3.
 pub const SECTOR_BYTES: u64 = 512;
 
@@ -80,6 +82,23 @@ pub enum FakeKind {
     Unknown,
 }
 
+/// The program that checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Checker {
+    /// assay.
+    #[default]
+    Assay,
+    /// f3read or f3probe.
+    F3,
+    /// H2testw.
+    H2testw,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
 /// Something that a check found beside its verdict, or could not settle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -87,10 +106,18 @@ pub enum FakeKind {
 pub enum Remark {
     /// Only the last sectors are missing. Some USB bridges announce one sector too many.
     LastSectorsMissing,
+    /// This file system answers with errors where the device need not.
+    FileSystemErrs,
     /// A fake looks the same through its file system. A quick probe of the unmounted device decides.
     ProbeDecides,
-    /// Addresses that start again (a wrap-around) need not have been noticed.
+    /// Addresses that start again (a wrap-around) need not have been noticed, see [`Reach::wraparounds_from_share`].
     WraparoundNotExcluded,
+    /// The file system does not reserve space, so samples need not reach all of it.
+    SpaceNotReserved,
+    /// A cache larger than what was written to drive it out hides more losses.
+    CacheHides,
+    /// Not all of what was to be read could be read.
+    PartlyUnread,
     /// Only files that were there before were read. Nothing was written.
     OnlyRead,
     /// Something this version has no name for.
@@ -98,24 +125,153 @@ pub enum Remark {
     Other,
 }
 
-impl Remark {
-    /// It as a clause; `None` where it is said in other words or has no name.
+/// What shows what the medium is, where the kind of fake and the counts do not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "sign", rename_all = "snake_case")]
+pub enum Sign {
+    /// Data stand in other places than they were sent to.
+    Misplaced {
+        /// From where data are read to where they were sent, in bytes; negative where they are read above. Null where
+        /// it is not one distance.
+        distance_bytes: Option<i64>,
+    },
+    /// Places that lost their data hold what is written to them again.
+    HoldsLater,
+    /// What was written is lost after some readings.
+    Decays,
+    /// No new data are taken after what was written: the memory is used up.
+    MemoryUsedUp,
+    /// Writes start again from the beginning of the memory, and reads do not.
+    OnlyWritesWrap {
+        /// Sectors that were never saved, and were overwritten by the test.
+        overwritten_sectors: u64,
+        /// Byte offset of the first of them; null where there are none.
+        first_overwritten_bytes: Option<u64>,
+    },
+    /// Places that were only read lost what stood there while others were written.
+    TakesMemory {
+        /// Places that lost it.
+        lost: u64,
+        /// Places that were only read.
+        of: u64,
+    },
+    /// Each write takes the place of the oldest data, wherever it is sent.
+    OldestReplaced,
+    /// All that was tested held, and reads differently than before after it was put back.
+    NotPutBack {
+        /// Places that read differently.
+        places: u64,
+    },
+    /// Only the end is missing.
+    MissingAtEnd {
+        /// How much of it, in bytes.
+        bytes: u64,
+    },
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+/// Why a check ended before all was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum EarlyEnd {
+    /// It was to end at the first error.
+    FirstError,
+    /// Stopped by the user or a signal.
+    Interrupted,
+    /// No space left.
+    OutOfSpace,
+    /// The limit of bytes written was reached.
+    WriteLimit,
+    /// The journal could not be written.
+    Journal,
+    /// The system denied access.
+    Denied,
+    /// Another medium took its place, or it lost all that it held.
+    Exchanged,
+    /// The medium is gone.
+    Disappeared,
+    /// The medium or its file system turned read-only.
+    ReadOnly,
+    /// The medium stopped answering.
+    Hung,
+    /// The medium reported an I/O error.
+    IoError,
+    /// After some time the medium refused every write.
+    RefusesWrites,
+    /// After some time the medium returned only errors.
+    OnlyErrors,
+    /// After some time the medium dropped what was written.
+    DropsWrites,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+impl EarlyEnd {
+    /// Whether the medium failed, and not the user, the space, the system or the journal.
     #[must_use]
-    pub fn clause(self) -> Option<&'static str> {
+    pub fn is_failure(self) -> bool {
         match self {
-            Self::LastSectorsMissing => {
-                Some("only the last sectors are missing; some USB bridges announce one sector too many")
-            }
-            Self::ProbeDecides => Some(
-                "a fake looks the same through its file system: assay verify --quick on the unmounted device decides",
-            ),
-            Self::WraparoundNotExcluded => Some(
-                "a wrap-around is not excluded: the full check, or assay verify --quick on the unmounted device, finds \
-                 one",
-            ),
-            Self::OnlyRead | Self::Other => None,
+            Self::FirstError | Self::Interrupted | Self::OutOfSpace | Self::WriteLimit => false,
+            Self::Journal | Self::Denied | Self::Exchanged => false,
+            Self::Disappeared | Self::ReadOnly | Self::Hung | Self::IoError => true,
+            Self::RefusesWrites | Self::OnlyErrors | Self::DropsWrites | Self::Other => true,
         }
     }
+}
+
+impl From<RunFailure> for EarlyEnd {
+    fn from(failure: RunFailure) -> Self {
+        match failure {
+            RunFailure::Hung => Self::Hung,
+            RunFailure::ReadOnly => Self::ReadOnly,
+            RunFailure::IoError => Self::IoError,
+            RunFailure::Disappeared => Self::Disappeared,
+            RunFailure::OutOfSpace => Self::OutOfSpace,
+            RunFailure::Interrupted => Self::Interrupted,
+            RunFailure::Suspended | RunFailure::Abandoned | RunFailure::Host | RunFailure::Other => Self::Other,
+        }
+    }
+}
+
+/// Why a check proves nothing although no loss was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The driver of the file system is a program that keeps data in memory, and its device cannot be opened.
+    DriverKeepsData,
+    /// The system cannot be made to drop what it has cached of a file.
+    SystemKeepsData,
+    /// The text of the other program is cut off.
+    CutOff,
+    /// Files of the check are missing.
+    FilesMissing,
+    /// A summary leaves out losses that stand beside single files.
+    LossesLeftOut,
+    /// Counts of sectors cannot be read.
+    CountsUnreadable,
+    /// Only a small part was tested, without errors.
+    PartTested,
+    /// The text of the other program says nothing of errors.
+    NothingSaid,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+/// Places that a check by samples read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Places {
+    /// Places that were read.
+    pub read: u64,
+    /// Those that lost what was written.
+    pub lost: u64,
 }
 
 /// What became of a sector.
@@ -292,6 +448,27 @@ pub struct Reach {
     /// Whether a medium is excluded that shares less memory than was checked among whatever is
     /// written.
     pub thin_excluded: bool,
+    /// What the tested share is a share of.
+    #[serde(default)]
+    pub of: Whole,
+    /// Wrap-arounds that lack at least this share of the device would have been found, 0 to 1; null where that is not known.
+    #[serde(default)]
+    pub wraparounds_from_share: Option<f64>,
+}
+
+/// What a tested share is a share of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Whole {
+    /// The device.
+    Device,
+    /// The file system, as the size of its device is not known.
+    FileSystem,
+    /// The free space, or something this version has no name for.
+    #[default]
+    #[serde(other)]
+    FreeSpace,
 }
 
 /// Result of a genuineness check.
@@ -302,15 +479,28 @@ pub struct Verification {
     pub method: Method,
     /// What it came to.
     pub verdict: Verdict,
-    /// The same in a sentence.
-    pub sentence: String,
+    /// The program that checked.
+    #[serde(default)]
+    pub checker: Checker,
     /// Id of the check that it comes from, where that is another record of the same unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_check: Option<String>,
     /// What kind of fake; null where it is none.
     pub kind: Option<FakeKind>,
-    /// Capacity that was announced, of the checked area, in bytes.
+    /// What shows what the medium is; null where the kind and the counts tell it.
+    #[serde(default)]
+    pub sign: Option<Sign>,
+    /// Why the check ended before all was done; null where it did not.
+    #[serde(default)]
+    pub ended: Option<EarlyEnd>,
+    /// Why the check proves nothing although no loss was found; null where there is no such reason.
+    #[serde(default)]
+    pub doubt: Option<Doubt>,
+    /// Capacity that was announced, in bytes: of the device, or of the checked area where its size is not known.
     pub announced_bytes: u64,
+    /// Size of the area that could be checked, in bytes; null where that is what was announced.
+    #[serde(default)]
+    pub area_bytes: Option<u64>,
     /// Capacity that holds data, in bytes; null where it is not known.
     pub real_bytes: Option<u64>,
     /// Where the capacity is known as an interval only: at least this, in bytes.
@@ -327,8 +517,14 @@ pub struct Verification {
     pub checked_bytes: u64,
     /// Bytes written in all, restoring included.
     pub written_bytes: u64,
+    /// Bytes that the medium refused to write.
+    #[serde(default)]
+    pub refused_bytes: u64,
     /// What became of the sectors that were checked.
     pub counts: SectorCounts,
+    /// Places that were read, of a quick check of a mounted medium.
+    #[serde(default)]
+    pub places: Option<Places>,
     /// What the offsets of the first error, the map and the speed count from.
     #[serde(default)]
     pub offsets: Offsets,
@@ -353,32 +549,29 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// What it came to, with the check that it comes from.
-    #[must_use]
-    pub fn sentence_with_check(&self) -> String {
-        match &self.by_check {
-            Some(id) => format!("{}, by the check {id}", self.sentence),
-            None => self.sentence.clone(),
-        }
-    }
-
     /// A check with nothing known but its method.
     #[must_use]
     pub fn undecided(method: Method) -> Self {
         Self {
             method,
             verdict: Verdict::Undecided,
-            sentence: String::new(),
+            checker: Checker::Assay,
             by_check: None,
             kind: None,
+            sign: None,
+            ended: None,
+            doubt: None,
             announced_bytes: 0,
+            area_bytes: None,
             real_bytes: None,
             real_low_bytes: None,
             real_high_bytes: None,
             holds: Vec::new(),
             checked_bytes: 0,
             written_bytes: 0,
+            refused_bytes: 0,
             counts: SectorCounts::default(),
+            places: None,
             offsets: if method == Method::QuickProbe { Offsets::Device } else { Offsets::Files },
             first_error: None,
             map: Vec::new(),

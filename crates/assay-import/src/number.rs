@@ -2,7 +2,7 @@
 
 use assay_core::finding::Finding;
 use assay_core::units::Bytes;
-use assay_core::verification::{FakeKind, Method, Pass, SECTOR_BYTES, SectorCounts, Verdict, Verification};
+use assay_core::verification::{Checker, FakeKind, Method, Pass, SECTOR_BYTES, Verdict, Verification};
 
 /// A decimal number with a point or a comma: `19.3`, `19,3`, `1.234,5`, `1,234.5`, `1 234,5`, `1'234.5`. Of one mark
 /// alone it is the decimal one, unless three digits and nothing else follow several of it.
@@ -196,8 +196,8 @@ fn digits(value: f64) -> String {
 const FAKE_PERCENT: u64 = 5;
 
 /// A check without results: only its method is known.
-pub(crate) fn check_undecided(method: Method) -> Verification {
-    Verification { read_back: "not told".to_owned(), ..Verification::undecided(method) }
+pub(crate) fn check_undecided(checker: Checker, method: Method) -> Verification {
+    Verification { checker, read_back: "not told".to_owned(), ..Verification::undecided(method) }
 }
 
 /// What losses come to. Data of another place, and a good beginning with nothing good behind it, are what a fake
@@ -229,19 +229,6 @@ pub(crate) fn check_contradicts(size: &str, unit: Option<f64>, sectors: u64, of:
     let differs = (size.value - counted).abs() > size.step.max(counted * 0.01);
     let how = || format!("{sectors} sectors {of} are not {} bytes", size.value.round());
     differs.then(|| Finding::SourceContradicts { how: how() })
-}
-
-/// How many sectors are lost, in words.
-pub(crate) fn check_losses(counts: &SectorCounts, verdict: Verdict) -> String {
-    let (lost, total) = (counts.lost(), counts.total());
-    let are = if lost == 1 { "is" } else { "are" };
-    match counts.overwritten {
-        // Too few for a fake, and no usual damage.
-        1.. if verdict == Verdict::Damaged => {
-            format!("{lost} of {total} sectors {are} lost, {} of them to data of another place", counts.overwritten)
-        }
-        _ => format!("{lost} of {total} sectors {are} lost"),
-    }
 }
 
 /// A pass over `bytes` at a rate.

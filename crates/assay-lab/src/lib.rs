@@ -50,6 +50,7 @@ macro_rules! lab {
     };
 }
 
+pub use campaign::outline;
 pub use cluster::{Cluster, ClusterPlan, Node, NodePlan, Slurm, Space, Volume};
 pub use dice::{Dice, SplitMix};
 pub use fake::{Backing, FakeCard};

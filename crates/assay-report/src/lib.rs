@@ -41,3 +41,4 @@ pub use redact::{RedactError, Redactor};
 pub use render::{Format, FormatError, RenderError, View, json, markdown, render, render_files};
 pub use terminal::Style;
 pub use verdict::verdict_sentence;
+pub use verification::check_sentence;

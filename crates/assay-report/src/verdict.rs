@@ -14,6 +14,7 @@ use crate::advise::judge;
 use crate::figure::{MB, in_words, percent};
 use crate::headline::{Headline, durable_or_acknowledged};
 use crate::notes::notes;
+use crate::verification::check_sentence;
 
 /// How good the news is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +84,7 @@ pub(crate) fn checked(verified: &Verification) -> &'static str {
 pub fn verdict_sentence(record: &Record) -> String {
     let thing = format!("This {}", record.medium.kind.title());
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
-        return format!("{}.", capitalised(&statement(&verified.sentence_with_check())));
+        return format!("{}.", capitalised(&statement(&check_sentence(verified))));
     }
     let sentence = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
     match record.verification.as_ref().filter(|verified| verified.verdict.is_bad()) {

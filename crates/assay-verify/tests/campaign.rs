@@ -34,7 +34,7 @@ fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResul
     let verification = probed.verification;
     let found = FoundVerdict::from(verification.verdict);
     if std::env::var_os("ASSAY_CAMPAIGN_WORDS").is_some() {
-        println!("{seed}: {} {:?} {:?}", verification.sentence, probed.ended, verification.cache_bytes);
+        println!("{seed}: {} {:?} {:?}", assay_lab::outline(&verification), probed.ended, verification.cache_bytes);
     }
     // What it claims to detect: losses behind caches, but not pools, and the share of loss that it finds.
     let cache_bytes = verification.reach.and_then(|reach| reach.caches_up_to_bytes).unwrap_or(0);

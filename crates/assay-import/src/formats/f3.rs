@@ -7,11 +7,11 @@
 use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
-use assay_core::verification::{FakeKind, Method, SECTOR_BYTES, Verdict, Verification};
+use assay_core::verification::{Checker, Doubt, FakeKind, Method, Remark, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
-use crate::number::{Base, check_contradicts, check_decide, check_losses, check_pass, check_undecided, decimal, unit};
+use crate::number::{Base, check_contradicts, check_decide, check_pass, check_undecided, decimal, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
@@ -280,7 +280,7 @@ impl F3Run {
     }
 
     fn probe(&self, verdict: Verdict, kind: Option<FakeKind>) -> Verification {
-        let mut check = check_undecided(Method::QuickProbe);
+        let mut check = check_undecided(Checker::F3, Method::QuickProbe);
         let [usable, announced, cache, block] = self.geometry;
         let bytes = |blocks: Option<u64>| blocks.zip(block).map(|(blocks, block)| blocks.saturating_mul(block));
         check.announced_bytes = bytes(announced).unwrap_or(0);
@@ -292,18 +292,12 @@ impl F3Run {
             check.kind = kind;
             check.real_bytes = bytes(usable).filter(|_| verdict != Verdict::Damaged);
         }
-        check.sentence = match (certain, verdict) {
-            (false, _) => "the log of the probe is cut off",
-            (_, Verdict::Genuine) => "f3probe found the whole announced size",
-            (_, Verdict::Fake) => "f3probe found less than the announced size",
-            _ => "f3probe found it damaged",
-        }
-        .to_owned();
+        check.doubt = (!certain).then_some(Doubt::CutOff);
         check
     }
 
     fn check(&self, report: &mut Report) {
-        let mut check = check_undecided(Method::Full);
+        let mut check = check_undecided(Checker::F3, Method::Full);
         let mut sums = [0_u64; 4];
         for (file, _) in &self.files {
             for (sum, count) in sums.iter_mut().zip(file) {
@@ -355,15 +349,14 @@ impl F3Run {
         if self.partly && !check.verdict.is_bad() {
             check.verdict = Verdict::Damaged;
         }
-        check.sentence = match check.verdict {
-            Verdict::Genuine => "f3read found all that f3write wrote".to_owned(),
-            Verdict::Undecided if self.missing => "files are missing".to_owned(),
-            Verdict::Undecided if hides_losses => "its summary leaves out losses of its files".to_owned(),
-            Verdict::Undecided if self.broken && self.read.is_some() => "counts of sectors cannot be read".to_owned(),
-            Verdict::Undecided => "the log is cut off".to_owned(),
-            verdict if self.partly => format!("{}, and not all could be read", check_losses(&check.counts, verdict)),
-            verdict => check_losses(&check.counts, verdict),
+        check.doubt = match check.verdict {
+            Verdict::Undecided if self.missing => Some(Doubt::FilesMissing),
+            Verdict::Undecided if hides_losses => Some(Doubt::LossesLeftOut),
+            Verdict::Undecided if self.broken && self.read.is_some() => Some(Doubt::CountsUnreadable),
+            Verdict::Undecided => Some(Doubt::CutOff),
+            _ => None,
         };
+        check.remarks.extend(self.partly.then_some(Remark::PartlyUnread));
         if self.broken || summary.is_none() && self.read.is_some() {
             report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
         }

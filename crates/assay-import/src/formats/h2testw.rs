@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::finding::Finding;
-use assay_core::verification::{FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
+use assay_core::verification::{Checker, Doubt, FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
-use crate::number::{Base, check_contradicts, check_decide, check_losses, check_pass, check_undecided, decimal, unit};
+use crate::number::{Base, check_contradicts, check_decide, check_pass, check_undecided, decimal, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
@@ -136,7 +136,7 @@ fn report(text: &str) -> Option<Report> {
     let mut report = Report::whole(NAME);
     report.version = END.captures(text).map(|end| end[1].to_owned());
     let complete = report.version.is_some();
-    let mut check = check_undecided(Method::Full);
+    let mut check = check_undecided(Checker::H2testw, Method::Full);
     let Counted { lost, wrong, good_told } = count(text, &mut check)?;
     if let Some(lost) = lost.filter(|lost| *lost != check.counts.lost()) {
         let how = format!("{lost} sectors are lost, and {} by their kinds", check.counts.lost());
@@ -179,16 +179,11 @@ fn report(text: &str) -> Option<Report> {
         check.checked_bytes = check.checked_bytes.max(tested);
     }
     check.written_bytes = check.checked_bytes;
-    check.sentence = match check.verdict {
-        Verdict::Genuine if check.checked_bytes == 0 => {
-            "the test found no errors; how much it wrote is not told".to_owned()
-        }
-        Verdict::Genuine => "the test found no errors in what it wrote".to_owned(),
-        Verdict::Undecided if !complete => "the report is cut off".to_owned(),
-        Verdict::Undecided if little => "only a part was tested, without errors".to_owned(),
-        Verdict::Undecided => "the text says nothing of errors".to_owned(),
-        _ if check.counts.total() == 0 => "the medium is called defective, without counts".to_owned(),
-        verdict => check_losses(&check.counts, verdict),
+    check.doubt = match check.verdict {
+        Verdict::Undecided if !complete => Some(Doubt::CutOff),
+        Verdict::Undecided if little => Some(Doubt::PartTested),
+        Verdict::Undecided => Some(Doubt::NothingSaid),
+        _ => None,
     };
     if !complete {
         report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });

@@ -118,7 +118,11 @@ fn show(out: &mut String, record: &Record) {
         writeln!(out, "  score {}: {point} {}{better} ({method})", score.name, score.unit).unwrap();
     }
     if let Some(check) = &record.verification {
-        writeln!(out, "  check: {}: {}", check.verdict.title(), check.sentence).unwrap();
+        let named = |value: serde_json::Value| value.as_str().map(str::to_owned);
+        let doubt = check.doubt.and_then(|doubt| named(serde_json::to_value(doubt).ok()?));
+        let remarks = check.remarks.iter().filter_map(|remark| named(serde_json::to_value(remark).ok()?));
+        let beside: String = doubt.into_iter().chain(remarks).map(|word| format!(", {word}")).collect();
+        writeln!(out, "  check: {}{beside}", check.verdict.title()).unwrap();
         let c = &check.counts;
         writeln!(
             out,

@@ -2,9 +2,28 @@
 
 use std::ops::RangeInclusive;
 
-use assay_core::verification::FakeKind;
+use assay_core::verification::{FakeKind, Verification};
 
 use crate::media::{Class, Flips, FoundVerdict, Layout, MediumSpec, ModelMedium, Reach, Snapshot, Traffic, Truth};
+
+/// What a check found, in a line for programmers.
+#[must_use]
+pub fn outline(v: &Verification) -> String {
+    let size = v.real_bytes.map(|bytes| (bytes, bytes)).or(v.real_low_bytes.zip(v.real_high_bytes));
+    let mut said = format!("{:?} of {} B, real {size:?}, {:?}", v.verdict, v.announced_bytes, v.counts);
+    for (name, known) in [
+        ("kind", v.kind.map(|kind| format!("{kind:?}"))),
+        ("sign", v.sign.map(|sign| format!("{sign:?}"))),
+        ("ended", v.ended.map(|ended| format!("{ended:?}"))),
+        ("doubt", v.doubt.map(|doubt| format!("{doubt:?}"))),
+        ("remarks", (!v.remarks.is_empty()).then(|| format!("{:?}", v.remarks))),
+    ] {
+        if let Some(words) = known {
+            said.push_str(&format!(", {name} {words}"));
+        }
+    }
+    said
+}
 
 /// A medium that was checked, and the quality of the answer.
 #[derive(Debug, Clone)]

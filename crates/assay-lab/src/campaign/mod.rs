@@ -25,5 +25,5 @@
 mod case;
 mod run;
 
-pub use case::{Case, CheckResult, Group, Judgement, Size};
+pub use case::{Case, CheckResult, Group, Judgement, Size, outline};
 pub use run::{Campaign, Report};

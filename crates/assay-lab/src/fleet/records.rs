@@ -224,8 +224,6 @@ fn fake() -> Verification {
     let (announced, real) = (32_000_000_000, 8_000_000_000);
     Verification {
         verdict: Verdict::Fake,
-        sentence: "holds 8.00 GB of 32.0 GB".to_owned(),
-        by_check: None,
         announced_bytes: announced,
         real_bytes: Some(real),
         checked_bytes: announced,

@@ -320,17 +320,23 @@ const SIDE: Rule = Fields(&[("iops", Keep), ("p50_ns", Keep), ("p99_ns", Keep)])
 const VERIFICATION: Rule = Fields(&[
     ("method", Keep),
     ("verdict", Keep),
-    ("sentence", Text),
+    ("checker", Keep),
     ("by_check", Known),
     ("kind", Keep),
+    ("sign", SIGN),
+    ("ended", Keep),
+    ("doubt", Keep),
     ("announced_bytes", Keep),
+    ("area_bytes", Keep),
     ("real_bytes", Keep),
     ("real_low_bytes", Keep),
     ("real_high_bytes", Keep),
     ("holds", Each(&Fields(&[("offset_bytes", Keep), ("bytes", Keep)]))),
     ("checked_bytes", Keep),
     ("written_bytes", Keep),
+    ("refused_bytes", Keep),
     ("counts", COUNTS),
+    ("places", Fields(&[("read", Keep), ("lost", Keep)])),
     ("offsets", Keep),
     ("first_error", Fields(&[("offset_bytes", Keep), ("class", Keep), ("holds_offset_bytes", Keep)])),
     ("map", Each(&Fields(&[("offset_bytes", Keep), ("bytes", Keep), ("counts", COUNTS)]))),
@@ -348,6 +354,19 @@ const REACH: Rule = Fields(&[
     ("loss_found", Keep),
     ("caches_up_to_bytes", Keep),
     ("thin_excluded", Keep),
+    ("of", Keep),
+    ("wraparounds_from_share", Keep),
+]);
+
+const SIGN: Rule = Fields(&[
+    ("sign", Keep),
+    ("distance_bytes", Keep),
+    ("overwritten_sectors", Keep),
+    ("first_overwritten_bytes", Keep),
+    ("lost", Keep),
+    ("of", Keep),
+    ("places", Keep),
+    ("bytes", Keep),
 ]);
 
 const COUNTS: Rule =

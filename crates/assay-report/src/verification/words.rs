@@ -8,6 +8,7 @@ use assay_core::verification::{
     Verification,
 };
 
+use super::sentence::check_sentence;
 use crate::facts::{Fact, Rank};
 use crate::figure::percent;
 use crate::terminal::Paint;
@@ -121,8 +122,8 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
         Verdict::Fake | Verdict::Damaged | Verdict::Failed => Paint::Bad,
         Verdict::Undecided | Verdict::Other => Paint::Care,
     };
-    let found = Fact::new(Rank::Card, "check", statement(&v.sentence_with_check()))
-        .map(|fact| Part::Fact(Fact { paint, ..fact }));
+    let found =
+        Fact::new(Rank::Card, "check", statement(&check_sentence(v))).map(|fact| Part::Fact(Fact { paint, ..fact }));
     let mut parts = vec![
         found,
         fact("capacity", Some(size_words(v, record.medium.capacity_bytes))),

@@ -113,7 +113,6 @@ impl Secrets {
         });
         record.verification = Some(Verification {
             verdict: Verdict::Genuine,
-            sentence: said.clone(),
             announced_bytes: 1 << 30,
             real_bytes: Some(1 << 30),
             checked_bytes: 1 << 30,

@@ -3,10 +3,10 @@
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::verification::{
-    Extent, FakeKind, FirstError, MapCell, Method, Offsets, Pass, PassSpeed, Reach, SectorClass, SectorCounts, Verdict,
-    Verification,
+    Checker, Doubt, EarlyEnd, Extent, FakeKind, FirstError, MapCell, Method, Offsets, Pass, PassSpeed, Places, Reach,
+    Remark, SectorClass, SectorCounts, Sign, Verdict, Verification, Whole,
 };
-use assay_report::{Style, card, html, markdown};
+use assay_report::{Style, card, check_sentence, html, markdown};
 
 const MIB: u64 = 1 << 20;
 
@@ -24,15 +24,11 @@ pub fn fake() -> Record {
     let mut record = crate::common::bare_record();
     record.outcome = Outcome::Completed;
     record.verification = Some(Verification {
-        method: Method::Full,
         verdict: Verdict::Fake,
-        sentence: "fake: half of it \u{1b}[31mis real <b>".to_owned(),
-        by_check: None,
+        by_check: Some("c0\u{1b}[31m <b>".to_owned()),
         kind: Some(FakeKind::Wraparound),
         announced_bytes: 64 * MIB,
         real_bytes: Some(32 * MIB),
-        real_low_bytes: None,
-        real_high_bytes: None,
         holds: vec![Extent { offset_bytes: 0, bytes: 32 * MIB }],
         checked_bytes: 64 * MIB,
         written_bytes: 64 * MIB,
@@ -54,8 +50,10 @@ pub fn fake() -> Record {
             loss_found: 0.9995,
             caches_up_to_bytes: Some(64 * MIB),
             thin_excluded: false,
+            of: Whole::Device,
+            wraparounds_from_share: None,
         }),
-        remarks: Vec::new(),
+        ..Verification::undecided(Method::Full)
     });
     record
 }
@@ -83,7 +81,7 @@ fn the_card_shows_verdict_map_and_speed_at_any_width() {
             text.lines().filter(|line| line.trim().len() > 20 && line.trim().chars().all(|c| c == '█')).count();
         assert_eq!(curves, if unicode { 2 } else { 0 }, "{text}");
         assert!(unicode || text.is_ascii(), "{text}");
-        assert!(text.trim_end().lines().last().unwrap().starts_with("Fake: half of it"), "{text}");
+        assert!(text.contains("\nFake: of 64 MiB only 32 MiB hold data"), "{text}");
     }
 }
 
@@ -93,7 +91,7 @@ fn the_page_draws_the_map_with_letters_and_escapes_what_it_shows() {
     assert!(page.contains("class=\"map\"") && page.contains("class=\"address\""));
     assert_eq!(page.matches("<rect class=\"good\"").count(), 1, "equal parts are one rectangle");
     assert_eq!(page.matches(">!</text>").count(), 32);
-    assert!(!page.contains("real <b>") && page.contains("real &lt;b&gt;"));
+    assert!(!page.contains("<b>") && page.contains("&lt;b&gt;"));
     assert!(page.contains(">fake</span>"));
 }
 
@@ -145,11 +143,12 @@ fn card_page_and_markdown_say_the_reach_and_what_holds() {
 #[test]
 fn a_long_sentence_is_shown_to_its_end() {
     let mut record = fake();
-    let sentence = format!("genuine: {}thin provisioning not excluded", "what was tested holds; ".repeat(12));
-    record.verification.as_mut().unwrap().sentence = sentence;
+    let v = record.verification.as_mut().unwrap();
+    (v.verdict, v.kind, v.holds, v.by_check) = (Verdict::Genuine, None, Vec::new(), None);
+    v.remarks = vec![Remark::FileSystemErrs, Remark::ProbeDecides, Remark::SpaceNotReserved, Remark::CacheHides];
     for text in [card(&record, &style(80, true)), html(std::slice::from_ref(&record)), markdown(&[record.clone()])] {
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.matches("thin provisioning not excluded").count() >= 2, "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
+        assert!(words.contains("--cache SIZE reads past larger ones"), "{text}");
     }
 }
 
@@ -177,7 +176,7 @@ fn files_that_were_only_read_are_no_free_space() {
     let mut record = fake();
     let v = record.verification.as_mut().unwrap();
     (v.verdict, v.kind, v.holds, v.real_bytes) = (Verdict::Genuine, None, Vec::new(), None);
-    v.remarks = vec![assay_core::verification::Remark::OnlyRead];
+    v.remarks = vec![Remark::OnlyRead];
     v.offsets = Offsets::Files;
     v.reach.as_mut().unwrap().caches_up_to_bytes = Some(0);
     let text = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -208,4 +207,175 @@ fn intervals_and_each_verdict_have_their_words() {
         let word = if verdict == Verdict::Genuine { "genuine in part" } else { word };
         assert!(html(&[record]).contains(&format!(">{word}</span>")), "{word}");
     }
+}
+
+fn found(method: Method, verdict: Verdict) -> Verification {
+    let counts = SectorCounts { good: 8000, corrupted: 192, ..SectorCounts::default() };
+    Verification {
+        verdict,
+        announced_bytes: 4 * MIB,
+        checked_bytes: 4 * MIB,
+        written_bytes: 5 * MIB,
+        counts,
+        ..Verification::undecided(method)
+    }
+}
+
+/// Where only the counts and sizes are known.
+#[test]
+fn a_full_check_is_said_from_its_values() {
+    let full = |verdict| found(Method::Full, verdict);
+    let said = |v: Verification| check_sentence(&v);
+    let reach = Reach {
+        tested_share: 0.825,
+        loss_share: 0.1,
+        loss_found: 1.0,
+        caches_up_to_bytes: Some(0),
+        thin_excluded: true,
+        of: Whole::FileSystem,
+        wraparounds_from_share: None,
+    };
+    let genuine = Verification { reach: Some(reach), ..full(Verdict::Genuine) };
+    assert_eq!(
+        said(Verification { remarks: vec![Remark::OnlyRead], ..genuine.clone() }),
+        "genuine: the files that were read, 4 MiB, contain what was written; 82 % of the file system tested, caches not \
+         driven out, thin provisioning with less than 4 MiB excluded"
+    );
+    let reach = Reach { tested_share: 0.001, caches_up_to_bytes: Some(MIB), of: Whole::Device, ..reach };
+    assert_eq!(
+        said(Verification { reach: Some(reach), area_bytes: Some(6 * MIB), ..genuine }),
+        "genuine: the part of free space that was checked, 4 MiB, contains what was written; less than 1 % of the device \
+         tested, caches up to 1 MiB driven out, thin provisioning with less than 4 MiB excluded; 2 MiB were not checked"
+    );
+    let fake = Verification { kind: Some(FakeKind::Limbo), ..full(Verdict::Fake) };
+    assert_eq!(
+        said(Verification { ended: Some(EarlyEnd::FirstError), ..fake.clone() }),
+        "fake: of 4 MiB that were read 3.91 MiB hold data, the rest is dropped; it ended at the first error, as asked"
+    );
+    let (low, high) = (Some(2 * MIB), Some(3 * MIB));
+    assert_eq!(
+        said(Verification {
+            real_low_bytes: low,
+            real_high_bytes: high,
+            announced_bytes: 5 * MIB,
+            area_bytes: Some(4 * MIB),
+            ..fake
+        }),
+        "fake: of the device's 5 MiB only 2 MiB to 3 MiB hold data, the rest is dropped"
+    );
+    let first = FirstError { offset_bytes: MIB, class: SectorClass::Corrupted, holds_offset_bytes: None };
+    let damaged = Verification { first_error: Some(first), ..full(Verdict::Damaged) };
+    assert_eq!(said(damaged.clone()), "damaged: of 4 MiB 96 KiB (192 corrupted sectors) are lost, the first at 1 MiB");
+    let remarks = vec![Remark::FileSystemErrs, Remark::ProbeDecides];
+    assert_eq!(
+        said(Verification { refused_bytes: MIB, remarks, ..damaged.clone() }),
+        "damaged: of 4 MiB 96 KiB (192 corrupted sectors) are lost, the first at 1 MiB; 1 MiB could not be written (write \
+         errors); this file system answers with errors where the device need not; a fake looks the same through its file \
+         system: assay verify --quick on the unmounted device decides"
+    );
+    assert_eq!(
+        said(Verification { sign: Some(Sign::HoldsLater), first_error: None, ..damaged }),
+        "damaged: of 4 MiB 96 KiB (192 corrupted sectors) were lost, and hold data that are written again"
+    );
+    let failed = Verification { ended: Some(EarlyEnd::ReadOnly), ..full(Verdict::Failed) };
+    assert_eq!(
+        said(failed),
+        "failed: the check ended early: turned read-only; 96 KiB lost were found so far in 4 MiB of 4 MiB"
+    );
+    let undecided = full(Verdict::Undecided);
+    assert!(said(Verification { doubt: Some(Doubt::DriverKeepsData), ..undecided.clone() }).contains("; run as root"));
+    let cut = Verification { ended: Some(EarlyEnd::Interrupted), ..undecided };
+    assert!(said(cut.clone()).ends_with("of 4 MiB; it was interrupted"));
+    let nothing = Verification { counts: SectorCounts::default(), checked_bytes: 0, ..cut };
+    assert_eq!(said(nothing), "cannot tell: nothing was read back; it was interrupted");
+}
+
+#[test]
+fn a_quick_check_is_said_in_places() {
+    let quick = |verdict| Verification {
+        places: Some(Places { read: 40, lost: 3 }),
+        area_bytes: Some(3 * MIB),
+        ..found(Method::QuickMounted, verdict)
+    };
+    let said = |v: Verification| check_sentence(&v);
+    let remarks = vec![Remark::SpaceNotReserved, Remark::ProbeDecides];
+    assert_eq!(
+        said(Verification { ended: Some(EarlyEnd::IoError), remarks, ..quick(Verdict::Failed) }),
+        "failed while it was tested: 37 of 40 places across 3 MiB held what was written; this file system does not \
+         reserve space, so only a full check, or assay verify --quick on the unmounted device, reaches all of it; the \
+         check ended early: I/O error; a fake looks the same through its file system: assay verify --quick on the \
+         unmounted device decides"
+    );
+    let mut v = Verification { remarks: vec![Remark::WraparoundNotExcluded], ..quick(Verdict::Genuine) };
+    assert!(said(v.clone()).ends_with(
+        "; a wrap-around is not excluded: the full check, or assay verify --quick on the unmounted device, finds one"
+    ));
+    v.reach = Some(Reach { wraparounds_from_share: Some(0.081), ..fake().verification.unwrap().reach.unwrap() });
+    assert!(said(v).ends_with("; a wrap-around that lacks less than 9 % is not excluded: the full check finds one"));
+}
+
+#[test]
+fn a_probe_is_said_with_its_sign() {
+    let probed = |verdict, sign| Verification { sign: Some(sign), ..found(Method::QuickProbe, verdict) };
+    let said = |v: Verification| check_sentence(&v);
+    let [fake, damaged] = [Verdict::Fake, Verdict::Damaged];
+    let lost = "of 8192 sectors tested 192 lost what was written";
+    for bytes in [512, 1024] {
+        let words = if bytes == 512 { "sector is" } else { "2 sectors are" };
+        assert_eq!(
+            said(probed(damaged, Sign::MissingAtEnd { bytes })),
+            format!("damaged: the last {words} missing; some USB bridges announce one too many; {lost}")
+        );
+    }
+    let misplaced = |distance| said(probed(damaged, Sign::Misplaced { distance_bytes: Some(distance) }));
+    assert!(misplaced(-1024).starts_with("damaged: data are read 1 KiB above from where they were written"));
+    assert!(misplaced(1024).contains(" below "));
+    let strays = Sign::OnlyWritesWrap { overwritten_sectors: 1, first_overwritten_bytes: Some(7) };
+    assert_eq!(
+        said(Verification { real_bytes: Some(2 * MIB), ..probed(fake, strays) }),
+        "fake: it announces 4 MiB and holds 2 MiB; data written beyond overwrite earlier data, and are not read there; 1 \
+         sector that was never saved was overwritten by the test, the first at byte 7"
+    );
+    let near =
+        Verification { announced_bytes: 1 << 36, real_bytes: Some((1 << 36) - MIB), ..probed(fake, Sign::Decays) };
+    assert!(said(near).contains(" and holds 1 MiB less than that; "));
+    let vague = Verification {
+        real_low_bytes: Some(0),
+        real_high_bytes: Some(4 * MIB),
+        remarks: vec![Remark::CacheHides],
+        ended: Some(EarlyEnd::WriteLimit),
+        ..probed(fake, Sign::OldestReplaced)
+    };
+    assert_eq!(
+        said(vague),
+        "fake: it announces 4 MiB and its real size was not found; each write takes the place of the oldest data, wherever \
+         it is sent; a cache hides more (--cache SIZE reads past larger ones); the limit of bytes written was reached"
+    );
+    let failed = Verification { ended: Some(EarlyEnd::DropsWrites), ..found(Method::QuickProbe, Verdict::Failed) };
+    assert_eq!(
+        said(failed),
+        "failed while it was tested: after some time it dropped what was written, after 5 MiB written"
+    );
+}
+
+#[test]
+fn checks_of_other_programs_are_said_in_their_words() {
+    let by = |checker, method, verdict| Verification { checker, ..found(method, verdict) };
+    let said = |v: Verification| check_sentence(&v);
+    let (f3, h2testw) = (Checker::F3, Checker::H2testw);
+    assert_eq!(said(by(f3, Method::Full, Verdict::Genuine)), "f3read found all that f3write wrote");
+    assert_eq!(said(by(f3, Method::QuickProbe, Verdict::Fake)), "f3probe found less than the announced size");
+    let partly = Verification { remarks: vec![Remark::PartlyUnread], ..by(f3, Method::Full, Verdict::Damaged) };
+    assert_eq!(said(partly), "192 of 8192 sectors are lost, and not all could be read");
+    for (checker, method, words) in [
+        (f3, Method::Full, "the log is cut off"),
+        (f3, Method::QuickProbe, "the log of the probe is cut off"),
+        (h2testw, Method::Full, "the report is cut off"),
+    ] {
+        let cut = Verification { doubt: Some(Doubt::CutOff), ..by(checker, method, Verdict::Undecided) };
+        assert_eq!(said(cut), words);
+    }
+    let counts = SectorCounts::default();
+    let called = Verification { counts, ..by(h2testw, Method::Full, Verdict::Damaged) };
+    assert_eq!(said(called), "the medium is called defective, without counts");
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_core::outcome::{Outcome, RunFailure};
+use assay_core::outcome::Outcome;
 use assay_core::units::nanoseconds;
-use assay_core::verification::{Method, Pass, SECTOR_BYTES, Verification};
+use assay_core::verification::{Doubt, EarlyEnd, Method, Pass, SECTOR_BYTES, Verification};
 use assay_engine::Control;
 
 use super::content::Content;
@@ -113,7 +113,9 @@ pub fn check(
     let resumable = left.is_some() && matches!(stop_reason, Some(StopReason::Stopped | StopReason::Hung));
     let judged = judge(&done.tally, &scope);
     let mut verification = Verification {
-        announced_bytes: plan.whole_bytes,
+        ended: scope.ended,
+        doubt: scope.doubt,
+        refused_bytes: scope.refused_bytes,
         checked_bytes: done.tally.counts.total() * SECTOR_BYTES,
         written_bytes: done.written_bytes(),
         counts: done.tally.counts,
@@ -160,25 +162,18 @@ fn scope(
     settings: &Settings,
     done: &Worked,
     outcome: &Outcome,
-    doubt: Option<String>,
+    doubt: Option<Doubt>,
     state: &State,
 ) -> Scope {
     let checked = done.tally.counts.total() * SECTOR_BYTES;
     // A file system that was full early offers no more to check.
     let short = done.write.as_ref().is_some_and(|ended| matches!(ended.stop_reason, Some(StopReason::Full)));
     let whole_bytes = if short { checked } else { plan.whole_bytes };
-    let (mut failed, mut ended) = (None, None);
-    match (done.stop_reason(), outcome) {
-        (Some(StopReason::FirstError), _) => ended = Some("it ended at the first error, as asked".to_owned()),
-        (_, Outcome::Failed { failure: RunFailure::Interrupted, .. }) => ended = Some("it was interrupted".to_owned()),
-        (_, Outcome::Failed { failure: RunFailure::OutOfSpace, .. }) => {
-            ended = Some("the file system has no more room".to_owned());
-        }
-        (_, Outcome::Failed { failure, .. }) => {
-            failed = Some(format!("the check ended early: {}", failure.title()));
-        }
-        _ => {}
-    }
+    let ended = match (done.stop_reason(), outcome) {
+        (Some(StopReason::FirstError), _) => Some(EarlyEnd::FirstError),
+        (_, Outcome::Failed { failure, .. }) => Some(EarlyEnd::from(*failure)),
+        _ => None,
+    };
     Scope {
         whole_bytes,
         complete: checked >= whole_bytes,
@@ -192,7 +187,6 @@ fn scope(
         only_read: settings.only_read,
         unique: state.content.is_unique() && !settings.only_read,
         refused_bytes: state.refused.iter().map(|(start, end)| end - start).sum(),
-        failed,
         ended,
         doubt,
     }

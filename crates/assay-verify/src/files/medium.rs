@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use assay_core::verification::Doubt;
 use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
 use assay_engine::{DirectSupport, FileExt, direct_support_of};
 
@@ -225,16 +226,12 @@ impl DriverLayer {
     }
 
     /// Why data read may not come from the medium, with direct I/O or through the page cache.
-    pub(crate) fn doubt(&self, direct: bool) -> Option<String> {
-        let doubt = match self {
-            Self::Unknown => Some(
-                "the driver of this file system is a program that keeps data in memory, and its device cannot be opened; \
-                 run as root, or check with a driver of the kernel",
-            ),
+    pub(crate) fn doubt(&self, direct: bool) -> Option<Doubt> {
+        match self {
+            Self::Unknown => Some(Doubt::DriverKeepsData),
             _ if direct => None,
             _ => sys::CACHED_DOUBT,
-        };
-        doubt.map(str::to_owned)
+        }
     }
 
     /// Work that flushes and drops what the program caches of the device.

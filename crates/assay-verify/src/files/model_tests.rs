@@ -419,7 +419,7 @@ fn a_medium_that_drops_writes_from_some_moment_on_is_no_fake_whatever_its_cache_
             let spec = MediumSpec { seed, ..MediumSpec::genuine(94 * MIB) }.with_cache(Cache::with_bytes(cache));
             let spec = spec.that_fails(Trigger::AfterWritten(53 * MIB), Failure::DropsWrites);
             let judged = checked(&spec, MIB).1;
-            assert_eq!(judged.verdict, Verdict::Failed, "{seed} {cache}: {}", judged.sentence);
+            assert_eq!(judged.verdict, Verdict::Failed, "{seed} {cache}: {judged:?}");
         }
     }
 }
@@ -433,7 +433,7 @@ fn what_lies_before_the_end_is_written_before_it() {
     let late = Late { at: real, end, written: Arc::default(), until: 2 * MIB };
     let spec = MediumSpec::limbo(area, real).with_cache(Cache::with_bytes(CACHE));
     let judged = checked_late(&spec, 0, Some(late)).1;
-    assert_eq!((judged.kind, found_bytes(&judged)), (Some(FakeKind::Limbo), Some(real)), "{}", judged.sentence);
+    assert_eq!((judged.kind, found_bytes(&judged)), (Some(FakeKind::Limbo), Some(real)), "{judged:?}");
 }
 
 /// On a busy machine a fake that holds less than the end was reported too large: a cache showed data that were written
@@ -446,11 +446,6 @@ fn the_end_is_written_in_its_order() {
     for case in [Case::wraparound(size, real), Case::wraparound(size, real).shuffled()] {
         let case = case.with_caches(8 << 10, 4 * MIB);
         let judged = checked_late(&case.spec, 0, Some(late.clone())).1;
-        assert_eq!(
-            (judged.kind, found_bytes(&judged)),
-            (Some(FakeKind::Wraparound), Some(real)),
-            "{}",
-            judged.sentence
-        );
+        assert_eq!((judged.kind, found_bytes(&judged)), (Some(FakeKind::Wraparound), Some(real)), "{judged:?}");
     }
 }

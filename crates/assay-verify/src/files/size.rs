@@ -1,6 +1,5 @@
 //! The real size of a fake, derived from what it holds and what it lost.
 
-use assay_core::units::Bytes;
 use assay_core::verification::{FakeKind, SECTOR_BYTES, SectorClass};
 use regions as in_order;
 
@@ -27,19 +26,6 @@ impl Size {
             Self::Exact(bytes) => (Some(bytes), None, None),
             Self::Within(low, high) => (None, Some(low), Some(high)),
             Self::Unknown => (None, None, None),
-        }
-    }
-
-    /// As part of a sentence.
-    pub(crate) fn in_words(&self) -> String {
-        match *self {
-            Self::Exact(bytes) => Bytes(bytes).to_string(),
-            Self::Within(low, high) => match (Bytes(low).to_string(), Bytes(high).to_string()) {
-                // Three digits show no difference.
-                (low, high) if low == high => format!("about {low}"),
-                (low, high) => format!("{low} to {high}"),
-            },
-            Self::Unknown => "an unknown size".to_owned(),
         }
     }
 }

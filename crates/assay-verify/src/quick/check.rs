@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::units::{Bytes, nanoseconds};
-use assay_core::verification::{FakeKind, Method, Reach, Remark, SECTOR_BYTES, SectorClass, Verdict, Verification};
+use assay_core::units::nanoseconds;
+use assay_core::verification::{
+    EarlyEnd, FakeKind, Method, Places, Reach, Remark, SECTOR_BYTES, SectorClass, Verdict, Verification, Whole,
+};
 use assay_engine::Control;
 
 use super::pages::{STAMP, Wraparounds};
@@ -110,17 +112,22 @@ pub fn check(
     let doubt = driver_layer.doubt(direct.is_some());
     let sure = complete && made.set_aside && doubt.is_none();
     let (verdict, kind) = judge(&probed, sure);
-    let remarks = remarks(verdict, &probed, &outcome, made.wraparounds, crate::sys::has_checksums(&plan.directory));
-    let words = Words { verdict, kind, plan: &plan, probed: &probed, made: &made, remarks: &remarks };
+    let remarks = remarks(verdict, &probed, &outcome, &made, crate::sys::has_checksums(&plan.directory));
+    let ended = match &outcome {
+        Outcome::Failed { failure, .. } => Some(EarlyEnd::from(*failure)),
+        _ => None,
+    };
     let verification = Verification {
         verdict,
-        sentence: words.all(doubt.as_deref(), &outcome),
-        by_check: None,
         kind,
+        ended,
+        doubt,
         announced_bytes: plan.whole_bytes,
+        area_bytes: Some(plan.area_bytes),
         checked_bytes: tally.counts.total() * SECTOR_BYTES,
         written_bytes: made.written,
         counts: tally.counts,
+        places: Some(places(&probed)),
         first_error: tally.first.clone(),
         map: tally.map(),
         read_back,
@@ -169,28 +176,37 @@ fn reach(probed: &Probed, made: &Made, checked_bytes: u64, whole_bytes: u64) -> 
         loss_found: 1.0 - 0.95f64.powi(i32::try_from(read).unwrap_or(i32::MAX)),
         caches_up_to_bytes: Some(if probed.evicted { made.run_bytes } else { 0 }),
         thin_excluded: false,
+        of: Whole::FreeSpace,
+        wraparounds_from_share: match made.wraparounds {
+            Wraparounds::FoundFrom(share) => Some(share),
+            Wraparounds::Found | Wraparounds::NotExcluded => None,
+        },
     }
 }
 
+/// The places that were read, and those that lost what was written.
+fn places(probed: &Probed) -> Places {
+    let count = |places: usize| places as u64;
+    let read = probed.classes.iter().flatten();
+    let lost = read.clone().filter(|(class, _)| *class != SectorClass::Good).count();
+    Places { read: count(read.count()), lost: count(lost) }
+}
+
 /// Remarks beside the verdict.
-fn remarks(
-    verdict: Verdict,
-    probed: &Probed,
-    outcome: &Outcome,
-    wraparounds: Wraparounds,
-    checksums: bool,
-) -> Vec<Remark> {
+fn remarks(verdict: Verdict, probed: &Probed, outcome: &Outcome, made: &Made, checksums: bool) -> Vec<Remark> {
     let unreadable = probed.classes.iter().flatten().any(|(class, _)| *class == SectorClass::Unreadable);
     // A file system reports errors if the medium errs, if its tables changed, and if checksums are wrong.
     let by_file_system = match outcome {
         Outcome::Failed { failure, .. } => matches!(failure, RunFailure::ReadOnly | RunFailure::IoError),
         _ => probed.erred || (checksums && unreadable),
     };
-    match verdict {
-        Verdict::Damaged | Verdict::Failed if by_file_system => vec![Remark::ProbeDecides],
-        Verdict::Genuine if wraparounds != Wraparounds::Found => vec![Remark::WraparoundNotExcluded],
-        _ => Vec::new(),
-    }
+    let not_reserved = !made.set_aside && verdict != Verdict::Fake;
+    let remark = match verdict {
+        Verdict::Damaged | Verdict::Failed if by_file_system => Some(Remark::ProbeDecides),
+        Verdict::Genuine if made.wraparounds != Wraparounds::Found => Some(Remark::WraparoundNotExcluded),
+        _ => None,
+    };
+    not_reserved.then_some(Remark::SpaceNotReserved).into_iter().chain(remark).collect()
 }
 
 /// Counts the state of each place that was read.
@@ -225,72 +241,6 @@ fn judge(probed: &Probed, complete: bool) -> (Verdict, Option<FakeKind>) {
         (false, 0, true) => (Verdict::Genuine, None),
         (false, 0, false) => (Verdict::Undecided, None),
         _ => (Verdict::Damaged, None),
-    }
-}
-
-/// The parts of the sentence.
-struct Words<'a> {
-    verdict: Verdict,
-    kind: Option<FakeKind>,
-    plan: &'a CheckPlan,
-    probed: &'a Probed,
-    made: &'a Made,
-    remarks: &'a [Remark],
-}
-
-impl Words<'_> {
-    fn all(&self, doubt: Option<&str>, outcome: &Outcome) -> String {
-        let mut text = self.verdict(outcome);
-        if !self.made.set_aside && self.verdict != Verdict::Fake {
-            text.push_str("; this file system does not reserve space, so only a full check, or assay verify --quick on the unmounted device, reaches all of it");
-        }
-        if let Some(doubt) = doubt.filter(|_| self.verdict == Verdict::Undecided) {
-            text.push_str(&format!("; {doubt}"));
-        }
-        if let Outcome::Failed { failure, .. } = outcome {
-            text.push_str(&format!("; the check ended early: {}", failure.title()));
-        }
-        for remark in self.remarks {
-            match (remark, self.made.wraparounds) {
-                (Remark::WraparoundNotExcluded, Wraparounds::FoundFrom(share)) => text.push_str(&format!(
-                    "; a wrap-around that lacks less than {:.0} % is not excluded: the full check finds one",
-                    (share * 100.0).ceil()
-                )),
-                _ => remark.clause().iter().for_each(|words| text.push_str(&format!("; {words}"))),
-            }
-        }
-        text
-    }
-
-    fn verdict(&self, outcome: &Outcome) -> String {
-        let classes = || self.probed.classes.iter().flatten();
-        let read = classes().count();
-        let good = classes().filter(|(class, _)| *class == SectorClass::Good).count();
-        let places = format!("{read} places across {}", Bytes(self.plan.area_bytes));
-        match self.verdict {
-            Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} contain what was written"),
-            Verdict::Fake if read == good => {
-                "fake: what is written at one address stands at another one too: later data overwrite earlier ones"
-                    .to_owned()
-            }
-            Verdict::Fake => {
-                let how = match self.kind {
-                    Some(FakeKind::Limbo) => "dropped",
-                    Some(FakeKind::Unknown) => "dropped or overwritten",
-                    _ => "overwritten by later data",
-                };
-                format!("fake: of {places} {} lost what was written, {how}", read - good)
-            }
-            Verdict::Failed if matches!(outcome, Outcome::Completed) => {
-                format!("failed while it was tested: of {places} those that held no longer accept writes")
-            }
-            Verdict::Failed => format!("failed while it was tested: {good} of {places} held what was written"),
-            Verdict::Damaged if read == good => {
-                format!("damaged: {places} hold what was written, but some of what was written beside them is missing")
-            }
-            Verdict::Damaged => format!("damaged: of {places} {} lost what was written", read - good),
-            _ => "cannot tell".to_owned(),
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use assay_core::verification::Doubt;
 use assay_device::owned::Directory;
 use assay_device::{Storage, Sysroot};
 use rustix::fs::{Access, Advice, FallocateFlags, OFlags, fadvise, fallocate, fstatfs, statfs, syncfs};
@@ -160,7 +161,7 @@ const VFAT: u64 = 0x4d44;
 pub(crate) const READ_CACHED: &str =
     "what was written was synced and dropped from the page cache before it was read (fdatasync, POSIX_FADV_DONTNEED)";
 /// Why data read may not come from the medium: no reason.
-pub(crate) const CACHED_DOUBT: Option<&str> = None;
+pub(crate) const CACHED_DOUBT: Option<Doubt> = None;
 
 /// Drops the cached data of a file from the byte `offset` on: `bytes` of them, or all.
 ///

@@ -7,6 +7,7 @@ use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
 
 use assay_core::outcome::RunFailure;
+use assay_core::verification::Doubt;
 use assay_device::owned::Directory;
 use windows_sys::Win32::Foundation::ERROR_DEV_NOT_EXIST;
 use windows_sys::Win32::Storage::FileSystem::{FILE_ALLOCATION_INFO, FileAllocationInfo, SetFileInformationByHandle};
@@ -73,10 +74,7 @@ pub(crate) fn carriers() -> Vec<PathBuf> {
 pub(crate) const READ_CACHED: &str = "what was written was flushed, and what was read may have come from memory";
 /// Why data read may not come from the medium. File systems may drop the cached data of a file when its last cached
 /// handle closes, and no program can force that earlier.
-pub(crate) const CACHED_DOUBT: Option<&str> = Some(
-    "the system cannot be made to drop what it has cached of a file, so that reads that do not go past the cache need not \
-     come from the medium; check with direct I/O on a file system that takes it",
-);
+pub(crate) const CACHED_DOUBT: Option<Doubt> = Some(Doubt::SystemKeepsData);
 
 /// Drops nothing, as Windows offers no call for it: [`CACHED_DOUBT`] is reported instead.
 ///

@@ -87,7 +87,12 @@ impl Program for Probe {
             probed.restored.as_ref().is_ok_and(Restored::is_complete) && probed.journal != JournalLeft::Needed;
         if is_told() {
             let left = probed.restored.as_ref().map_or_else(ToString::to_string, |done| format!("{done:?}"));
-            println!("  {seed}: {} {:?} {:?}, {left}", probed.verification.sentence, probed.ended, probed.journal);
+            println!(
+                "  {seed}: {} {:?} {:?}, {left}",
+                assay_lab::outline(&probed.verification),
+                probed.ended,
+                probed.journal
+            );
         }
         assert_eq!(path.exists(), probed.journal != JournalLeft::Removed, "the journal is what it is said to be");
         Answer {

@@ -55,7 +55,7 @@ fn a_quick_check_finds_a_mounted_fake_with_little_writing() {
     let (mount, _card) = lab!(TEST, mounted(directory.path()));
     let checked = quick::check(mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap();
     let found = checked.verification;
-    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", found.sentence);
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", assay_lab::outline(&found));
     assert!(found.written_bytes <= 8 * 4096, "stopped at the first proof: {}", found.written_bytes);
     assert_eq!(checked.left, None);
 }
@@ -114,7 +114,12 @@ fn a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
         },
         |what, kind, checked| {
             let found = &checked.verification;
-            assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(kind)), "{what}: {}", found.sentence);
+            assert_eq!(
+                (found.verdict, found.kind),
+                (Verdict::Fake, Some(kind)),
+                "{what}: {}",
+                assay_lab::outline(&found)
+            );
             // Later laps overwrite the tables too, so that all of the memory is counted. In a limbo this leaves out the
             // tables, less than 1 MiB, and the space left free, 1.5 MiB of a 64th, which ext4 leaves at the beginning.
             let (expected, less) = match kind {
@@ -127,7 +132,7 @@ fn a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
                 (None, Some(low), Some(high)) => (low..=high).contains(&expected),
                 _ => false,
             };
-            assert!(within, "{what}: {}", found.sentence);
+            assert!(within, "{what}: {}", assay_lab::outline(&found));
             assert_eq!(found.offsets, Offsets::Device, "{what}: the file system tells addresses");
             let mut mapped = SectorCounts::default();
             found.map.iter().for_each(|cell| mapped.merge(&cell.counts));
@@ -147,7 +152,7 @@ fn a_quick_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
         |path| quick::check(path, &Quick::default(), &Control::default(), &mut |_, _| {}),
         |what, _, checked| {
             let found = &checked.verification;
-            assert_eq!(found.verdict, Verdict::Fake, "{what}: {}", found.sentence);
+            assert_eq!(found.verdict, Verdict::Fake, "{what}: {}", assay_lab::outline(&found));
         },
     );
 }

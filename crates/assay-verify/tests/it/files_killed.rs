@@ -97,7 +97,12 @@ fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
         assert_eq!(found.read.as_ref().map_or(0, |pass| pass.bytes), AREA - read, "nothing is read twice");
         assert_eq!(found.checked_bytes, AREA);
         assert_eq!(found.counts.lost(), if spoiled { 8 } else { 0 });
-        assert_eq!(found.verdict, if spoiled { Verdict::Damaged } else { Verdict::Genuine }, "{}", found.sentence);
+        assert_eq!(
+            found.verdict,
+            if spoiled { Verdict::Damaged } else { Verdict::Genuine },
+            "{}",
+            assay_lab::outline(&found)
+        );
         assert_eq!(std::fs::read_dir(path).unwrap().count(), 0, "files are removed at the end");
     }
     // On a fast host some children end before they are killed, but not all.

@@ -67,7 +67,10 @@ fn assert_size(found: &Verification, real: u64) {
     assert!(
         within,
         "{real}: {:?} {:?} {:?}, {}",
-        found.real_bytes, found.real_low_bytes, found.real_high_bytes, found.sentence
+        found.real_bytes,
+        found.real_low_bytes,
+        found.real_high_bytes,
+        assay_lab::outline(&found)
     );
 }
 
@@ -94,8 +97,13 @@ fn a_limbo_is_told_by_its_addresses_behind_any_file_system() {
             }
         };
         let found = checked(&medium, &caches(cache.max(8))).verification;
-        println!("{what}: {}", found.sentence);
-        assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{what}: {}", found.sentence);
+        println!("{what}: {}", assay_lab::outline(&found));
+        assert_eq!(
+            (found.verdict, found.kind),
+            (Verdict::Fake, Some(FakeKind::Limbo)),
+            "{what}: {}",
+            assay_lab::outline(&found)
+        );
         assert_eq!(found.announced_bytes, announced * MIB, "{what}");
         assert_size(&found, kept * MIB);
         // Data that share a page of the cache with a table that is written until the end stay in the cache.
@@ -119,12 +127,12 @@ fn a_fake_that_destroys_its_file_system_is_told_by_what_stands_on_the_device() {
         let spec = MediumSpec::laid_out(announced * MIB, layout).with_cache(Cache::with_bytes(cache * MIB));
         let medium = lab!(TEST, self::real(spec, file_system));
         let found = checked(&medium, &caches(8)).verification;
-        println!("{what}: {}", found.sentence);
+        println!("{what}: {}", assay_lab::outline(&found));
         assert_eq!(
             (found.verdict, found.kind),
             (Verdict::Fake, Some(FakeKind::Wraparound)),
             "{what}: {}",
-            found.sentence
+            assay_lab::outline(&found)
         );
         assert_eq!((found.announced_bytes, found.real_bytes), (announced * MIB, Some(real)), "{what}");
     }
@@ -138,7 +146,7 @@ fn a_fake_that_lacks_no_more_than_its_cache_shows_is_found() {
     let spec = MediumSpec::limbo(192 * MIB, 180 * MIB).with_cache(Cache::with_bytes(32 * MIB));
     let medium = lab!(TEST, real(spec, FileSystem::Ext2));
     let found = checked(&medium, &caches(32)).verification;
-    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", found.sentence);
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", assay_lab::outline(&found));
     assert_size(&found, 180 * MIB);
     assert_eq!(found.reach.unwrap().caches_up_to_bytes, Some(32 * MIB));
 }
@@ -150,7 +158,7 @@ fn through_the_page_cache_a_fake_is_found_too() {
     let _lab = lab!(TEST, Lab::share());
     let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 100 * MIB), FileSystem::Ext4));
     let found = checked(&medium, &Settings { direct: false, ..caches(8) }).verification;
-    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", found.sentence);
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", assay_lab::outline(&found));
     assert_size(&found, 100 * MIB);
 }
 
@@ -163,8 +171,8 @@ fn thin_and_compressing_media_are_used_up() {
         let pool = Some(Pool { bytes: 50 * MIB, accounting, when_full: WhenFull::Drops });
         let medium = lab!(TEST, real(MediumSpec { pool, ..MediumSpec::genuine(200 * MIB) }, FileSystem::Ext4));
         let found = checked(&medium, &caches(8)).verification;
-        println!("{accounting:?}: {}", found.sentence);
-        assert_eq!(found.verdict, Verdict::Fake, "{accounting:?}: {}", found.sentence);
+        println!("{accounting:?}: {}", assay_lab::outline(&found));
+        assert_eq!(found.verdict, Verdict::Fake, "{accounting:?}: {}", assay_lab::outline(&found));
         // The file system had already taken some of the pool.
         assert_size(&found, 50 * MIB);
     }
@@ -179,14 +187,14 @@ fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
         let medium = lab!(TEST, real(MediumSpec::genuine(96 * MIB), FileSystem::Ext2));
         let settings = Settings { format, ..caches(8) };
         let before = checked(&medium, &settings).verification;
-        assert_eq!(before.verdict, Verdict::Genuine, "{format:?}: {}", before.sentence);
+        assert_eq!(before.verdict, Verdict::Genuine, "{format:?}: {}", assay_lab::outline(&before));
         // Space of removed files becomes free when no process has them open any more. Processes that other tests start
         // have copies of all open files until they execute their own programs.
         medium.until_free(before.checked_bytes);
         medium.medium.fail(Failure::DropsWrites);
         let after = checked(&medium, &settings).verification;
-        println!("{format:?}: {}", after.sentence);
-        assert_eq!(after.verdict, Verdict::Failed, "{format:?}: {}", after.sentence);
+        println!("{format:?}: {}", assay_lab::outline(&after));
+        assert_eq!(after.verdict, Verdict::Failed, "{format:?}: {}", assay_lab::outline(&after));
     }
 }
 
@@ -206,8 +214,8 @@ fn genuine_media_are_genuine_on_every_file_system() {
             }
         };
         let found = checked(&medium, &caches(8)).verification;
-        println!("{file_system:?}: {}", found.sentence);
-        assert_eq!(found.verdict, Verdict::Genuine, "{file_system:?}: {}", found.sentence);
+        println!("{file_system:?}: {}", assay_lab::outline(&found));
+        assert_eq!(found.verdict, Verdict::Genuine, "{file_system:?}: {}", assay_lab::outline(&found));
         let reach = found.reach.unwrap();
         assert!(reach.thin_excluded && reach.caches_up_to_bytes == Some(8 * MIB), "{file_system:?}: {reach:?}");
     }
@@ -220,9 +228,9 @@ fn a_driver_that_keeps_data_in_memory_answers_for_no_fake() {
     let _lab = lab!(TEST, Lab::share());
     let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 64 * MIB), FileSystem::Exfat));
     let found = checked(&medium, &caches(8)).verification;
-    assert_eq!(found.verdict, Verdict::Fake, "{}", found.sentence);
+    assert_eq!(found.verdict, Verdict::Fake, "{}", assay_lab::outline(&found));
     // Such a driver does not report where a file lies, so sizes are those of the free space.
-    assert!(found.real_bytes.unwrap().abs_diff(64 * MIB) < 8 * MIB, "{}", found.sentence);
+    assert!(found.real_bytes.unwrap().abs_diff(64 * MIB) < 8 * MIB, "{}", assay_lab::outline(&found));
 }
 
 /// The quick check also reads its places from the medium again.
@@ -236,7 +244,7 @@ fn a_driver_that_keeps_data_in_memory_answers_for_no_fake_in_a_quick_check_eithe
         let medium = lab!(TEST, real(spec, FileSystem::Exfat));
         let checked = quick::check(medium.mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {});
         let found = checked.unwrap().verification;
-        assert_eq!(found.verdict, expected, "{}", found.sentence);
+        assert_eq!(found.verdict, expected, "{}", assay_lab::outline(&found));
     }
 }
 
@@ -251,8 +259,8 @@ fn the_rows_of_the_catalogue_are_judged() {
     for (named, file_system) in catalogue::mounted() {
         let medium = lab!(TEST, real(named.spec, file_system));
         let found = checked(&medium, &Settings::default()).verification;
-        println!("{:<50} {}", named.name, found.sentence);
+        println!("{:<50} {}", named.name, assay_lab::outline(&found));
         let expected = if named.name.starts_with("genuine") { Verdict::Genuine } else { Verdict::Fake };
-        assert_eq!(found.verdict, expected, "{}: {}", named.name, found.sentence);
+        assert_eq!(found.verdict, expected, "{}: {}", named.name, assay_lab::outline(&found));
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_core::verification::Verification;
+use assay_core::verification::{Remark, Verification};
 use assay_engine::Control;
 use assay_lab::media::{
     Accounting, Cache, Class, Failure, Flips, FoundVerdict, Layout, MediumSpec, Pool, SharedMedium, Trigger, Truth,
@@ -149,10 +149,10 @@ fn media_with_file_systems_are_judged() {
         };
         *matrix.entry(class).or_default().entry(column).or_default() += 1;
         let Some(judged_case) = judged_case else { continue };
-        let words = format!("{seed} {class:?} on {file_system:?}: {}", judged_case.verification.sentence);
+        let words = format!("{seed} {class:?} on {file_system:?}: {}", assay_lab::outline(&judged_case.verification));
         // A driver that finds its tables dropped refuses to write, so nothing of the check reached the missing part.
         let v = &judged_case.verification;
-        let advised = v.sentence.contains("--quick on the unmounted device");
+        let advised = v.remarks.contains(&Remark::ProbeDecides);
         if judged_case.found == FoundVerdict::Damaged
             && judged_case.shown.right.contains(&FoundVerdict::Fake)
             && advised

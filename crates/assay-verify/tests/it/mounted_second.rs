@@ -5,7 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-use assay_core::verification::{FakeKind, Remark, Verdict, Verification};
+use assay_core::verification::{FakeKind, Remark, Verdict, Verification, Whole};
 use assay_engine::Control;
 use assay_lab::{Backing, FakeCard, FileSystem, Lab, Missing, Mount, lab};
 use assay_verify::files::{CheckPlan, Settings, check};
@@ -154,12 +154,12 @@ struct Expected {
     /// Whether a size must be stated.
     stated: bool,
     remark: Option<Remark>,
-    words: &'static str,
+    of: Option<Whole>,
 }
 
 impl Expected {
     fn new(verdicts: &'static [Verdict]) -> Self {
-        Self { verdicts, kinds: &[], real: None, stated: false, remark: None, words: "" }
+        Self { verdicts, kinds: &[], real: None, stated: false, remark: None, of: None }
     }
 
     fn fake(kinds: &'static [FakeKind], real: f64) -> Self {
@@ -187,8 +187,9 @@ impl Expected {
         if self.remark.is_some_and(|remark| !found.remarks.contains(&remark)) {
             wrong.push(format!("remarks {:?}", found.remarks));
         }
-        if !found.sentence.contains(self.words) {
-            wrong.push(format!("no {:?}", self.words));
+        let of = found.reach.map(|reach| reach.of);
+        if self.of.is_some() && of != self.of {
+            wrong.push(format!("tested of {of:?}"));
         }
         (!wrong.is_empty()).then(|| wrong.join("; "))
     }
@@ -233,8 +234,8 @@ fn scrambled(mib: u64, period: u64) -> Second {
 
 type Row = (&'static str, FileSystem, bool, u64, Second, Expected);
 
-fn genuine(words: &'static str) -> Expected {
-    Expected { words, ..Expected::new(&[Verdict::Genuine]) }
+fn genuine(of: Option<Whole>) -> Expected {
+    Expected { of, ..Expected::new(&[Verdict::Genuine]) }
 }
 
 fn told(verdicts: &'static [Verdict]) -> Expected {
@@ -329,10 +330,10 @@ fn no_fakes() -> Vec<Row> {
     let damaged = || Expected::new(&[Verdict::Damaged]);
     let failed = || Expected::new(&[Verdict::Failed]);
     vec![
-        ("genuine", Ext4, false, 16, Second::genuine(160), genuine("of the device tested")),
-        ("genuine", Xfs, false, 16, Second::genuine(320), genuine("of the device tested")),
-        ("genuine", Btrfs, false, 16, Second::genuine(320), genuine("73 % of the file system tested")),
-        ("genuine", Exfat, false, 16, Second::genuine(96), genuine("of the device tested")),
+        ("genuine", Ext4, false, 16, Second::genuine(160), genuine(Some(Whole::Device))),
+        ("genuine", Xfs, false, 16, Second::genuine(320), genuine(Some(Whole::Device))),
+        ("genuine", Btrfs, false, 16, Second::genuine(320), genuine(Some(Whole::FileSystem))),
+        ("genuine", Exfat, false, 16, Second::genuine(96), genuine(Some(Whole::Device))),
         (
             "every 7th 4 KiB from 50",
             Ext4,
@@ -389,7 +390,7 @@ fn no_fakes() -> Vec<Row> {
             Second { drops: 20 * MIB..70 * MIB, ..Second::genuine(160) },
             damaged(),
         ),
-        ("neighbours exchanged for reads and writes", Ext4, false, 16, misplaced(160, 80, 120), genuine("")),
+        ("neighbours exchanged for reads and writes", Ext4, false, 16, misplaced(160, 80, 120), genuine(None)),
     ]
 }
 
@@ -445,10 +446,10 @@ fn media_are_answered_as_the_page_says() {
             println!("{what}: cannot be mounted");
             continue;
         };
-        println!("{what}: {}", found.sentence);
+        println!("{what}: {}", assay_lab::outline(&found));
         if let Some(miss) = expected.wrong(&found) {
             println!("    WRONG: {miss}");
-            wrong.push(format!("{what}: {miss}: {}", found.sentence));
+            wrong.push(format!("{what}: {miss}: {}", assay_lab::outline(&found)));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

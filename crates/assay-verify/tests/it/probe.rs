@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use assay_core::verification::{Extent, FakeKind, Verdict};
+use assay_core::verification::{Extent, FakeKind, Sign, Verdict};
 use assay_engine::Control;
 use assay_lab::media::{
     Accounting, BadCells, Cache, CachedWrites, Decay, DroppedRead, Eviction, Failure, Flips, Hang, InitialContent,
@@ -56,7 +56,7 @@ fn every_part_that_holds_is_given_to_the_sector() {
     let (mut medium, before) = build(&MediumSpec::laid_out(GIB, Layout::holds(holds.clone())));
     let found = probe(&mut medium, &QUICK, 4).verification;
     let extents = holds.map(|part| Extent { offset_bytes: part.start, bytes: part.end - part.start });
-    assert_eq!((found.verdict, &found.holds[..]), (Verdict::Fake, &extents[..]), "{}", found.sentence);
+    assert_eq!((found.verdict, &found.holds[..]), (Verdict::Fake, &extents[..]), "{}", assay_lab::outline(&found));
     assert_eq!(medium.changed_since(&before), [0; 0]);
 }
 
@@ -76,7 +76,12 @@ fn addresses_that_start_again_near_the_end_are_met_behind_a_cache_that_is_nearly
             let cache = Cache { eviction, write_policy: policy, ..Cache::with_bytes(bytes) };
             let (mut medium, _) = build(&MediumSpec::laid_out(64 * GIB, Layout::wraparound(real)).with_cache(cache));
             let found = probe(&mut medium, &QUICK, lacks).verification;
-            assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(real)), "{lacks}: {}", found.sentence);
+            assert_eq!(
+                (found.verdict, found.real_bytes),
+                (Verdict::Fake, Some(real)),
+                "{lacks}: {}",
+                assay_lab::outline(&found)
+            );
         }
     }
 }
@@ -87,7 +92,7 @@ fn a_small_device_is_written_in_several_places_against_a_cache() {
     let spec = MediumSpec::laid_out(84 * MIB, Layout::wraparound(4 * MIB)).with_cache(Cache::with_bytes(20 * MIB));
     let (mut medium, before) = build(&spec);
     let found = probe(&mut medium, &QUICK, 3).verification;
-    assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(4 * MIB)), "{}", found.sentence);
+    assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(4 * MIB)), "{}", assay_lab::outline(&found));
     assert_eq!(medium.changed_since(&before), [0; 0]);
 }
 
@@ -191,7 +196,11 @@ fn cells_that_reading_wears_out_are_seen_behind_a_cache_that_reading_fills() {
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
         // Cells that one or two readings wear out look like another card.
         let undecided = reads <= 2 && found.verdict == Verdict::Undecided;
-        assert!(undecided || matches!(found.verdict, Verdict::Fake | Verdict::Damaged), "{reads}: {}", found.sentence);
+        assert!(
+            undecided || matches!(found.verdict, Verdict::Fake | Verdict::Damaged),
+            "{reads}: {}",
+            assay_lab::outline(&found)
+        );
     }
 }
 
@@ -202,7 +211,7 @@ fn a_cache_within_the_limit_hides_nothing() {
         let spec = MediumSpec::limbo(2 * GIB, 300 * MIB).with_cache(Cache::with_bytes(cache));
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
         let real = (found.kind, found.real_bytes);
-        assert_eq!(real, (Some(FakeKind::Limbo), Some(300 * MIB)), "{cache}: {}", found.sentence);
+        assert_eq!(real, (Some(FakeKind::Limbo), Some(300 * MIB)), "{cache}: {}", assay_lab::outline(&found));
         let driven = found.cache_bytes.unwrap();
         assert!((cache..=4 * cache).contains(&driven), "{driven} of {cache}");
     }
@@ -218,7 +227,7 @@ fn a_medium_that_reads_elsewhere_is_damaged() {
     for wrong in [line, shift, near] {
         let spec = MediumSpec { misaddress: Some(wrong.clone()), block_bytes: 4096, ..MediumSpec::genuine(GIB) };
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
-        assert_eq!(found.verdict, Verdict::Damaged, "{wrong:?}: {}", found.sentence);
+        assert_eq!(found.verdict, Verdict::Damaged, "{wrong:?}: {}", assay_lab::outline(&found));
     }
 }
 
@@ -229,8 +238,12 @@ fn a_medium_whose_writes_land_on_other_addresses_is_damaged() {
     let line = Misaddress::Line { bit: 20, fault: LineFault::Inverted, range, on: Operations::Writes };
     let spec = MediumSpec { misaddress: Some(line), ..MediumSpec::genuine(GIB) };
     let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
-    assert_eq!(found.verdict, Verdict::Damaged, "{}", found.sentence);
-    assert!(found.sentence.contains("512 MiB"), "{}", found.sentence);
+    assert_eq!(found.verdict, Verdict::Damaged, "{}", assay_lab::outline(&found));
+    let distance = match found.sign {
+        Some(Sign::Misplaced { distance_bytes }) => distance_bytes.map(i64::unsigned_abs),
+        _ => None,
+    };
+    assert_eq!(distance, Some(512 * MIB), "{}", assay_lab::outline(&found));
 }
 
 /// Behind a cache larger than what was written against it, nothing is lost, but places show data sent to others: it was
@@ -249,7 +262,11 @@ fn what_lands_elsewhere_behind_a_large_cache_is_no_fake() {
     {
         for seed in 0..3 {
             let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
-            assert!(matches!(found.verdict, Verdict::Damaged | Verdict::Genuine), "{seed}: {}", found.sentence);
+            assert!(
+                matches!(found.verdict, Verdict::Damaged | Verdict::Genuine),
+                "{seed}: {}",
+                assay_lab::outline(&found)
+            );
         }
     }
 }
@@ -264,7 +281,7 @@ fn bad_cells_under_two_addresses_cost_the_owner_nothing() {
         let spec = MediumSpec { flips: flips.clone(), seed, ..MediumSpec::laid_out(2 * GIB, layout) };
         let (mut medium, before) = build(&spec);
         let probed = probe(&mut medium, &QUICK, seed);
-        assert_eq!(medium.changed_since(&before), [0; 0], "{seed}: {}", probed.verification.sentence);
+        assert_eq!(medium.changed_since(&before), [0; 0], "{seed}: {}", assay_lab::outline(&probed.verification));
         assert!(probed.journal != JournalLeft::Needed, "{seed}");
     }
 }
@@ -293,7 +310,7 @@ fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
     for seed in 0..6 {
         let spec = MediumSpec { flips: bad.clone(), seed, ..MediumSpec::genuine(64 * MIB) };
         let found = probe(&mut build(&spec.with_cache(Cache::with_bytes(48 << 10))).0, &QUICK, seed).verification;
-        assert_eq!(found.verdict, Verdict::Damaged, "{seed}: {}", found.sentence);
+        assert_eq!(found.verdict, Verdict::Damaged, "{seed}: {}", assay_lab::outline(&found));
     }
     let bad = Flips { bad: BadCells::Noise, ..bad };
     for seed in 0..6 {
@@ -301,7 +318,7 @@ fn cells_with_wrong_bits_hide_nothing_and_end_no_period() {
         let spec = MediumSpec { flips: bad.clone(), seed, ..MediumSpec::laid_out(2 * GIB, layout) };
         let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
         let real = (found.kind, found.real_bytes);
-        assert_eq!(real, (Some(FakeKind::Wraparound), Some(300 * MIB)), "{seed}: {}", found.sentence);
+        assert_eq!(real, (Some(FakeKind::Wraparound), Some(300 * MIB)), "{seed}: {}", assay_lab::outline(&found));
     }
 }
 
@@ -317,7 +334,12 @@ fn where_addresses_start_again_shows_behind_a_cache_that_nothing_drives_out() {
         let spec = MediumSpec::laid_out(announced, layout.clone()).with_cache(Cache::with_bytes(40 * MIB));
         let (mut medium, before) = build(&spec);
         let found = probe(&mut medium, &QUICK, 1).verification;
-        assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, Some(real)), "{layout:?}: {}", found.sentence);
+        assert_eq!(
+            (found.verdict, found.real_bytes),
+            (Verdict::Fake, Some(real)),
+            "{layout:?}: {}",
+            assay_lab::outline(&found)
+        );
         assert_eq!(medium.changed_since(&before), [0; 0]);
     }
 }
@@ -339,7 +361,7 @@ fn a_period_is_known_though_there_is_little_room_for_it() {
         let spec = population::fake(seed);
         let real = Truth::about_medium(&spec).real_bytes.pop();
         let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
-        assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, real), "{seed}: {}", found.sentence);
+        assert_eq!((found.verdict, found.real_bytes), (Verdict::Fake, real), "{seed}: {}", assay_lab::outline(&found));
     }
 }
 
@@ -354,7 +376,7 @@ fn what_crosses_the_bus_is_no_page_behind_the_end() {
         let spec = spec.with_dropped(DroppedRead::LastOnBus).with_cache(random).with_cache(sequential);
         let found = probe(&mut build(&spec).0, &QUICK, seed).verification;
         let size = found.real_bytes.is_none_or(|real| real == 9 * MIB + 512);
-        assert!(found.verdict == Verdict::Fake && size, "{seed}: {}", found.sentence);
+        assert!(found.verdict == Verdict::Fake && size, "{seed}: {}", assay_lab::outline(&found));
     }
 }
 
@@ -376,7 +398,12 @@ fn memory_that_is_used_up_by_the_run_is_a_fake() {
                 let mut medium = build(&spec).0;
                 let found = probe(&mut medium, &QUICK, seed).verification;
                 assert!(medium.is_exhausted());
-                assert_eq!(found.verdict, Verdict::Fake, "{accounting:?} {cache:?} {seed}: {}", found.sentence);
+                assert_eq!(
+                    found.verdict,
+                    Verdict::Fake,
+                    "{accounting:?} {cache:?} {seed}: {}",
+                    assay_lab::outline(&found)
+                );
             }
         }
     }
@@ -390,7 +417,7 @@ fn errors_in_one_lap_end_no_period() {
         let spec = wraps.clone().with_errors(26 * MIB..41 * MIB, on);
         let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
         let real = (found.kind, found.real_bytes);
-        assert_eq!(real, (Some(FakeKind::Wraparound), Some(32 * MIB)), "{on:?}: {}", found.sentence);
+        assert_eq!(real, (Some(FakeKind::Wraparound), Some(32 * MIB)), "{on:?}: {}", assay_lab::outline(&found));
         // Errors in all laps at the end, or where the first lap begins: it remains open whether that part is dropped,
         // or protected.
         let laps = (0..8).fold(wraps.clone(), |spec, lap| {
@@ -400,8 +427,8 @@ fn errors_in_one_lap_end_no_period() {
             let found = probe(&mut build(&spec).0, &QUICK, 1).verification;
             let exact = found.real_bytes.map(|real| (real, real));
             let (low, high) = exact.or(found.real_low_bytes.zip(found.real_high_bytes)).unwrap();
-            assert_eq!(found.verdict, Verdict::Fake, "{on:?}: {}", found.sentence);
-            assert!((low..=high).contains(&(32 * MIB)), "{on:?}: {}", found.sentence);
+            assert_eq!(found.verdict, Verdict::Fake, "{on:?}: {}", assay_lab::outline(&found));
+            assert!((low..=high).contains(&(32 * MIB)), "{on:?}: {}", assay_lab::outline(&found));
         }
     }
 }
@@ -421,7 +448,7 @@ fn what_a_cache_shows_is_nothing_to_clear_the_bus_with() {
         let (mut medium, before) = build(&spec);
         let found = probe(&mut medium, &QUICK, seed).verification;
         let real = (found.kind, found.real_bytes);
-        assert_eq!(real, (Some(FakeKind::Limbo), Some(2 * MIB)), "{seed}: {}", found.sentence);
+        assert_eq!(real, (Some(FakeKind::Limbo), Some(2 * MIB)), "{seed}: {}", assay_lab::outline(&found));
         assert_eq!(medium.changed_since(&before), [0; 0]);
     }
 }
@@ -446,8 +473,8 @@ fn memory_that_is_used_up_is_never_less_than_what_is_said_to_hold() {
                 continue;
             }
             let (low, high) = found.real_low_bytes.zip(found.real_high_bytes).unwrap();
-            assert_eq!(found.verdict, Verdict::Fake, "{seed}: {}", found.sentence);
-            assert!((low..=high).contains(&real), "{seed}: {}", found.sentence);
+            assert_eq!(found.verdict, Verdict::Fake, "{seed}: {}", assay_lab::outline(&found));
+            assert!((low..=high).contains(&real), "{seed}: {}", assay_lab::outline(&found));
         }
     }
 }
@@ -463,8 +490,12 @@ fn a_cache_that_nothing_drives_out_makes_no_size() {
         let found = probe(&mut build(&spec.with_cache(pages)).0, &QUICK, seed).verification;
         let exact = found.real_bytes.map(|real| (real, real));
         let said = exact.or(found.real_low_bytes.zip(found.real_high_bytes));
-        assert_eq!(found.verdict, Verdict::Fake, "{seed}: {}", found.sentence);
-        assert!(said.is_none_or(|(low, high)| (low..=high).contains(&(17 * MIB + 512 * seed))), "{}", found.sentence);
+        assert_eq!(found.verdict, Verdict::Fake, "{seed}: {}", assay_lab::outline(&found));
+        assert!(
+            said.is_none_or(|(low, high)| (low..=high).contains(&(17 * MIB + 512 * seed))),
+            "{}",
+            assay_lab::outline(&found)
+        );
     }
 }
 
@@ -476,7 +507,7 @@ fn a_device_that_refuses_writes_at_the_very_end_is_not_genuine() {
         let spec = MediumSpec::genuine(64 * MIB).that_fails(Trigger::AfterWritten(written * MIB), Failure::WriteErrors);
         let mut medium = build(&spec).0;
         let found = probe(&mut medium, &QUICK, 1).verification;
-        assert!(found.verdict != Verdict::Genuine || !medium.has_failed(), "{written}: {}", found.sentence);
+        assert!(found.verdict != Verdict::Genuine || !medium.has_failed(), "{written}: {}", assay_lab::outline(&found));
         failed += usize::from(medium.has_failed());
     }
     assert!(failed > 2, "{failed}");
@@ -498,7 +529,11 @@ fn a_device_that_refuses_writes_while_it_is_read_back_is_not_genuine() {
         let journal = Journal::create(&path, &identity(&medium), Salt::known(1)).unwrap();
         let probed = run(&mut medium, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
         let found = probed.verification;
-        assert!(medium.has_failed() && found.verdict == Verdict::Failed, "{before} {failure:?}: {}", found.sentence);
+        assert!(
+            medium.has_failed() && found.verdict == Verdict::Failed,
+            "{before} {failure:?}: {}",
+            assay_lab::outline(&found)
+        );
         assert_eq!(probed.journal, JournalLeft::Needed, "{before} {failure:?}");
         // The block that was used to test whether the device still stores may hold the stamp written for that.
         let changed = medium.changed_since(&held);
@@ -533,9 +568,9 @@ fn where_reading_back_proves_nothing_the_journal_is_kept() {
         assert!(
             changed > 0 && (probed.journal == JournalLeft::Needed),
             "{changed}: {}, {said}",
-            probed.verification.sentence
+            assay_lab::outline(&probed.verification)
         );
-        assert!(said.contains(why), "{}: {said}", probed.verification.sentence);
+        assert!(said.contains(why), "{}: {said}", assay_lab::outline(&probed.verification));
     }
 }
 
@@ -555,7 +590,7 @@ fn time_in_which_the_process_was_stopped_is_not_counted() {
         }
     })
     .unwrap();
-    let said = probed.verification.sentence;
+    let said = assay_lab::outline(&probed.verification);
     assert!(said.ends_with("; it was interrupted"), "{said}");
 }
 
@@ -589,13 +624,13 @@ fn what_cannot_be_probed_is_refused_untouched() {
 }
 
 #[test]
-fn a_missing_part_is_described_for_people() {
+fn a_missing_part_is_described() {
     let found = probe(&mut build(&MediumSpec::limbo(64 * GIB, 8 * GIB)).0, &QUICK, 1).verification;
     let share = found.checked_bytes as f64 / found.announced_bytes as f64;
     let tested = found.reach.as_ref().unwrap().tested_share;
     assert!(tested > 0.0 && tested < 0.5 && (tested - share).abs() < 1e-9, "{tested} {share}");
     assert_eq!((found.kind, found.real_bytes), (Some(FakeKind::Limbo), Some(8 * GIB)));
-    assert!(found.sentence.starts_with("fake: it announces 64 GiB and holds 8 GiB"), "{}", found.sentence);
+    assert_eq!((found.announced_bytes, found.sign), (64 * GIB, None));
     assert_eq!(found.first_error.unwrap().offset_bytes, 8 * GIB);
     assert_eq!(found.counts.total() * 512, found.checked_bytes);
 }
@@ -608,7 +643,7 @@ fn a_device_that_hangs_ends_the_probe_as_failed_with_its_journal() {
     let gate = medium.gate();
     let mut device = TimedDevice::new(medium, Duration::from_millis(300)).unwrap();
     let probed = probe(&mut device, &QUICK, 1);
-    assert_eq!(probed.verification.verdict, Verdict::Failed, "{}", probed.verification.sentence);
+    assert_eq!(probed.verification.verdict, Verdict::Failed, "{}", assay_lab::outline(&probed.verification));
     assert!((probed.journal == JournalLeft::Needed) && matches!(probed.ended, Ended::Device(Fault::Hung)));
     gate.open();
 }

@@ -63,7 +63,7 @@ fn a_fake_block_device_is_told_and_left_as_it_was() {
     let journal = Journal::create(&path, &identity(&device, card.path()), Salt::random().unwrap()).unwrap();
     let probed = run(&mut device, journal, &QUICK, &Control::default(), &mut |_| {}).unwrap();
     let found = probed.verification;
-    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Chain)), "{}", found.sentence);
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Chain)), "{}", assay_lab::outline(&found));
     assert_eq!(found.real_bytes, Some(100 * MIB));
     assert!(probed.journal == JournalLeft::UntilSeenAgain && path.exists());
     assert!(is_as_before(&medium));

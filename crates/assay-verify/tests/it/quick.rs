@@ -15,7 +15,12 @@ fn genuine(path: &std::path::Path) {
     std::fs::write(&foreign, b"not ours").unwrap();
     let checked = check(path, &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap();
     let found = &checked.verification;
-    assert_eq!((found.verdict, &checked.outcome), (Verdict::Genuine, &Outcome::Completed), "{}", found.sentence);
+    assert_eq!(
+        (found.verdict, &checked.outcome),
+        (Verdict::Genuine, &Outcome::Completed),
+        "{}",
+        assay_lab::outline(&found)
+    );
     assert_eq!((found.method, found.counts.lost(), checked.left), (Method::QuickMounted, 0, None));
     assert!(found.counts.good > 40 * 8 && found.reach.unwrap().loss_found > 0.87, "{found:?}");
     // Spread means that every tenth of the map was reached.

@@ -27,7 +27,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<(String, 
     let share = stated.map_or(1.0, |reach| reach.loss_share);
     let reach = Reach { cache_bytes, share, ..Reach::least() };
     let shown = medium.with(|medium| Truth::as_shown(spec, medium.has_shown_failure(), medium.is_exhausted()));
-    Ok(Some((verification.sentence, found, reach, shown)))
+    Ok(Some((assay_lab::outline(&verification), found, reach, shown)))
 }
 
 /// Rows beyond what a quick check can detect, as it says itself: a larger cache shows the data.
@@ -47,17 +47,17 @@ fn every_row_that_can_be_mounted_is_judged_by_the_quick_check() {
         }
         // Releases the lab between two media, so that other tests get a turn.
         let _lab = lab!(TEST, Lab::share());
-        let Some((sentence, found, reach, shown)) = lab!(TEST, judged(&named.spec, file_system)) else {
+        let Some((said, found, reach, shown)) = lab!(TEST, judged(&named.spec, file_system)) else {
             println!("{:<52}cannot be mounted", named.name);
             continue;
         };
         judged_media += 1;
-        println!("{:<52}{sentence}", named.name);
+        println!("{:<52}{said}", named.name);
         let beyond = BEYOND_REACH.contains(&named.name)
             && found == FoundVerdict::Genuine
             && !shown.needs.iter().any(|need| reach.covers(need));
         if !shown.right.contains(&found) && !beyond {
-            wrong.push(format!("{}: {:?} is right: {sentence}", named.name, shown.right));
+            wrong.push(format!("{}: {:?} is right: {said}", named.name, shown.right));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -5,7 +5,7 @@ use assay_core::medium::Medium;
 use assay_core::text::{clean, harmless};
 use assay_core::units::capacity;
 use assay_device::{Sysroot, survey};
-use assay_report::{left, right, table, wrapped};
+use assay_report::{check_sentence, left, right, table, wrapped};
 use assay_store::Store;
 
 use crate::cli::InfoArgs;
@@ -57,7 +57,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         let checks = queries::verified(&store).unwrap_or_default();
         let last = checks.iter().rev().find(|check| known.iter().any(|one| one.id == check.id));
         if let Some((check, found)) = last.and_then(|check| Some((check, check.verification.as_ref()?))) {
-            let words = harmless(&found.sentence_with_check());
+            let words = check_sentence(found);
             let line = format!("checked   {words}: assay show {}", harmless(&check.id));
             output::print(&output::wrapped(&line, output::stdout_style().width))?;
         }

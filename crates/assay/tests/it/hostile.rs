@@ -345,7 +345,7 @@ fn extreme(at: usize, extreme: &Value) -> Record {
         measurement.repeats.push(again);
     }
     record.verification = serde_json::from_value(serde_json::json!({
-        "method": "full", "verdict": "fake", "sentence": "x", "kind": "limbo", "announced_bytes": 1, "real_bytes": 1,
+        "method": "full", "verdict": "fake", "kind": "limbo", "announced_bytes": 1, "real_bytes": 1,
         "checked_bytes": 1, "written_bytes": 1,
         "counts": { "good": 1, "changed": 1, "overwritten": 1, "corrupted": 1, "unreadable": 1 },
         "first_error": { "offset_bytes": 1, "class": "corrupted", "holds_offset_bytes": 1 },

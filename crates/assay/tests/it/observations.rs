@@ -329,7 +329,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
 
 fn verification(verdict: &str) -> Verification {
     let mut verification: Verification = serde_json::from_value(json!({
-        "method": "full", "verdict": verdict, "sentence": format!("it is {verdict}, on secrethost0"), "kind": null,
+        "method": "full", "verdict": verdict, "kind": null,
         "announced_bytes": 64, "real_bytes": 8, "checked_bytes": 64, "written_bytes": 64,
         "counts": { "good": 1, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0 },
         "first_error": null, "map": [], "write": null, "read": null, "read_back": "", "cache_bytes": null,

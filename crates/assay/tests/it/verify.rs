@@ -71,7 +71,7 @@ fn files_that_were_kept_are_read_again_and_damage_is_found() {
     assert_eq!(done.code, Some(5), "{}", done.stderr);
     let record = record(&done);
     let v = found(&record);
-    assert_eq!(v.verdict, Verdict::Damaged, "{}", v.sentence);
+    assert_eq!(v.verdict, Verdict::Damaged, "{v:?}");
     assert_eq!((v.counts.corrupted, v.counts.total()), (2048, 65536));
     assert_eq!(v.first_error.as_ref().unwrap().offset_bytes, 5 * MIB);
     assert!(file.exists(), "only read");
@@ -106,7 +106,7 @@ fn a_fake_device_is_probed_and_every_byte_put_back() {
         assert!(done.stderr.contains("puts everything back"), "{}", done.stderr);
         let record = record(&done);
         let v = found(&record);
-        assert_eq!((v.verdict, v.kind), (Verdict::Fake, Some(kind)), "{}", v.sentence);
+        assert_eq!((v.verdict, v.kind), (Verdict::Fake, Some(kind)), "{v:?}");
         assert_eq!((v.announced_bytes, v.real_bytes), (512 * MIB, Some(real)));
         if kind == FakeKind::Limbo {
             // README shows this very fake.
