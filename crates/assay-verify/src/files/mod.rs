@@ -16,7 +16,6 @@ mod medium;
 #[cfg(not(windows))]
 mod model_tests;
 mod pass;
-mod placed;
 mod plan;
 mod pool;
 mod progress;

@@ -1,8 +1,5 @@
-//! Functions that depend on the operating system. There is a file for each system, with the same names in all, and
-//! one for what systems without access to raw devices share.
+//! Functions that depend on the operating system. There is a file for each system, with the same names in all.
 
-#[cfg(windows)]
-mod no_raw;
 #[cfg_attr(not(windows), path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod system;

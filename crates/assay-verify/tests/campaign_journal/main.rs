@@ -8,7 +8,6 @@
 #![allow(clippy::unwrap_used, missing_docs)] // a test fails by panicking
 
 mod claims;
-mod scene;
 mod world;
 
 use std::collections::BTreeMap;
@@ -28,7 +27,7 @@ fn seeds() -> Range<u64> {
 #[test]
 fn the_journal_survives_every_fault() {
     let seeds = seeds();
-    let stages = scene::Stage::all();
+    let stages = world::Stage::all();
     let next = Mutex::new(seeds.clone());
     let cases = Mutex::new(BTreeMap::new());
     let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -3,14 +3,16 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::verification::{SectorClass, SectorCounts, Verdict};
+use assay_core::verification::{FakeKind, Offsets, SectorClass, SectorCounts, Verdict};
 use assay_engine::Control;
-use assay_lab::{FastDevice, Lab, Missing, RemovableCard, lab, skip};
+use assay_lab::media::{Layout, MediumSpec, SharedMedium};
+use assay_lab::{FakeCard, FastDevice, Lab, Missing, Mount, RemovableCard, lab, skip};
 use assay_verify::files::{CheckPlan, Checked, DIRECTORY, Format, Phase, Settings, VerifyError, check, fill};
+use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
 
@@ -307,4 +309,245 @@ fn a_card_that_turns_read_only_is_read_as_far_as_it_was_written() {
     assert_eq!(failure(&checked), Some(RunFailure::ReadOnly), "{:?}", checked.outcome);
     assert!(checked.verification.written_bytes < 160 * MIB);
     assert_eq!(checked.verification.counts.lost(), 0);
+}
+
+// Full and quick check of mounted fakes: vfat and ext4 on devices that announce four times their real size.
+
+const ANNOUNCED: u64 = 96 * MIB;
+const REAL: u64 = ANNOUNCED / 4;
+
+fn card(spec: &MediumSpec) -> Result<FakeCard, Missing> {
+    FakeCard::new(SharedMedium::new(spec.build().unwrap()))
+}
+
+/// The fake, formatted and mounted below `directory`; dropped in order.
+fn mounted(directory: &Path) -> Result<(Mount, FakeCard), Missing> {
+    let card = card(&MediumSpec::limbo(ANNOUNCED, REAL).blank())?;
+    let made = Command::new("mkfs.vfat").arg(card.path()).output();
+    made.map_err(|_| Missing("needs mkfs.vfat (package dosfstools)".to_owned()))?;
+    Ok((Mount::existing(card.path(), &directory.join("mnt"), "rw")?, card))
+}
+
+#[test]
+fn a_full_check_finds_the_real_capacity_of_a_mounted_fake() {
+    const TEST: &str = "a_full_check_finds_the_real_capacity_of_a_mounted_fake";
+    let _lab = lab!(TEST, Lab::share());
+    let directory = tempfile::tempdir().unwrap();
+    let (mount, _card) = lab!(TEST, mounted(directory.path()));
+    let plan = CheckPlan::new(mount.path(), &Settings::default()).unwrap();
+    let checked = check(&plan, &Settings::default(), &Control::default(), &mut |_| {}).unwrap();
+    let found = checked.verification;
+    assert_eq!(
+        (found.verdict, found.kind, &checked.outcome),
+        (Verdict::Fake, Some(FakeKind::Limbo), &Outcome::Completed)
+    );
+    // The tables of the file system take less than 1 MiB of the real part.
+    let real = found.real_bytes.unwrap();
+    assert!((REAL - MIB..=REAL).contains(&real), "{real}");
+    assert_eq!(found.first_error.unwrap().offset_bytes, real);
+}
+
+#[test]
+fn a_quick_check_finds_a_mounted_fake_with_little_writing() {
+    const TEST: &str = "a_quick_check_finds_a_mounted_fake_with_little_writing";
+    let _lab = lab!(TEST, Lab::share());
+    let directory = tempfile::tempdir().unwrap();
+    let (mount, _card) = lab!(TEST, mounted(directory.path()));
+    let checked = quick::check(mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap();
+    let found = checked.verification;
+    assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", assay_lab::outline(&found));
+    assert!(found.written_bytes <= 8 * 4096, "stopped at the first proof: {}", found.written_bytes);
+    assert_eq!(checked.left, None);
+}
+
+/// File systems by the commands that make them. The last one keeps its tables at its beginning, so that it can be
+/// mounted on a fake. Those of the others may be destroyed while they are made.
+const SYSTEMS: [&[&str]; 3] = [
+    &["mkfs.vfat"],
+    &["mkfs.ext4", "-q", "-F", "-m0", "-Elazy_itable_init=0,lazy_journal_init=0"],
+    &["mkfs.ext4", "-q", "-F", "-m0", "-b4096", "-O^has_journal,^resize_inode", "-N64"],
+];
+
+/// Runs `work` on a mounted fake of each kind that destroys its own file system. In any case it must end in time and
+/// never be genuine. If the tables survive until they are no longer read, `judge` also examines the result.
+fn on_destroyed(test: &str, work: fn(&Path) -> Result<Checked, VerifyError>, judge: fn(&str, FakeKind, &Checked)) {
+    let _lab = lab!(test, Lab::share());
+    for (layout, kind) in [
+        (Layout::wraparound(REAL), FakeKind::Wraparound),
+        (Layout::chain(REAL, REAL / 2), FakeKind::Chain),
+        (Layout::first(REAL), FakeKind::Limbo),
+    ] {
+        for (index, command) in SYSTEMS.into_iter().enumerate() {
+            let directory = tempfile::tempdir().unwrap();
+            let card = lab!(test, card(&MediumSpec::laid_out(ANNOUNCED, layout.clone())));
+            let made = Command::new(command[0]).args(&command[1..]).arg(card.path()).output();
+            lab!(test, made.map_err(|_| Missing(format!("needs {}", command[0]))));
+            let lasting = index == SYSTEMS.len() - 1;
+            let mount = match Mount::existing(card.path(), &directory.path().join("mnt"), "rw") {
+                Ok(mount) => mount,
+                Err(missing) if lasting => return skip(test, &missing),
+                // Destroyed already, or a file system that this kernel does not support.
+                Err(_) => continue,
+            };
+            let (start, what) = (Instant::now(), format!("{kind:?}, {command:?}"));
+            match work(mount.path()) {
+                Ok(checked) => {
+                    assert_ne!(checked.verification.verdict, Verdict::Genuine, "{what}: {checked:?}");
+                    if lasting {
+                        judge(&what, kind, &checked);
+                    }
+                }
+                Err(error) => assert!(!lasting, "{what}: {error}"),
+            }
+            assert!(start.elapsed() < Duration::from_secs(60), "{what}: {:?}", start.elapsed());
+        }
+    }
+}
+
+#[test]
+fn a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
+    on_destroyed(
+        "a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer",
+        |path| {
+            let settings = Settings { hang_after: Duration::from_secs(10), ..Settings::default() };
+            check(&CheckPlan::new(path, &settings)?, &settings, &Control::default(), &mut |_| {})
+        },
+        |what, kind, checked| {
+            let found = &checked.verification;
+            assert_eq!(
+                (found.verdict, found.kind),
+                (Verdict::Fake, Some(kind)),
+                "{what}: {}",
+                assay_lab::outline(found)
+            );
+            // Later laps overwrite the tables too, so that all of the memory is counted. In a limbo this leaves out the
+            // tables, less than 1 MiB, and the space left free, 1.5 MiB of a 64th, which ext4 leaves at the beginning.
+            let (expected, less) = match kind {
+                FakeKind::Chain => (REAL / 2, MIB),
+                FakeKind::Limbo => (REAL, 3 * MIB),
+                _ => (REAL, MIB),
+            };
+            let within = match (found.real_bytes, found.real_low_bytes, found.real_high_bytes) {
+                (Some(real), ..) => (expected - less..=expected + MIB).contains(&real),
+                (None, Some(low), Some(high)) => (low..=high).contains(&expected),
+                _ => false,
+            };
+            assert!(within, "{what}: {}", assay_lab::outline(found));
+            assert_eq!(found.offsets, Offsets::Device, "{what}: the file system tells addresses");
+            let mut mapped = SectorCounts::default();
+            found.map.iter().for_each(|cell| mapped.merge(&cell.counts));
+            assert_eq!(mapped, found.counts, "{what}");
+            let lost = found.map.iter().find(|cell| cell.counts.lost() > 0).unwrap();
+            let first = found.first_error.as_ref().unwrap().offset_bytes;
+            assert!((lost.offset_bytes..lost.offset_bytes + lost.bytes).contains(&first), "{what}: {first}, {lost:?}");
+            assert_eq!(checked.outcome, Outcome::Completed, "{what}");
+        },
+    );
+}
+
+#[test]
+fn a_quick_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
+    on_destroyed(
+        "a_quick_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer",
+        |path| quick::check(path, &Quick::default(), &Control::default(), &mut |_, _| {}),
+        |what, _, checked| {
+            let found = &checked.verification;
+            assert_eq!(found.verdict, Verdict::Fake, "{what}: {}", assay_lab::outline(found));
+        },
+    );
+}
+
+// Full checks that are killed and resumed.
+
+const AREA: u64 = 384 * MIB;
+/// The end of it, which is read after caches were evicted; everything before is one pass.
+const TAIL: u64 = 64 * MIB;
+/// Instead of half a minute.
+const EVERY: Duration = Duration::from_millis(20);
+
+fn resume() -> Settings {
+    Settings { resume: true, save_every: EVERY, ..Settings::default() }
+}
+
+/// Runs this test in a process of its own, which performs a check until it is killed.
+fn child(test: &str, target: &Path, resumed: bool) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("files::{test}"), "--nocapture"])
+        .env("CHECKED_TARGET", target)
+        .env("CHECK_RESUMED", if resumed { "1" } else { "0" })
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Bytes written and bytes read, according to the state on the medium.
+fn saved(target: &Path) -> Option<(u64, u64)> {
+    let text = std::fs::read(target.join(DIRECTORY).join("state.json")).ok()?;
+    let state: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    Some((state["written_bytes"].as_u64()?, state["read"][0].as_u64().unwrap_or(0)))
+}
+
+/// Kills the child, `late` after the state meets `when`. Returns the state.
+fn killed(mut child: Child, target: &Path, when: impl Fn((u64, u64)) -> bool, late: Duration) -> Option<(u64, u64)> {
+    let start = Instant::now();
+    while !saved(target).is_some_and(&when) && child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(60), "nothing was saved");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    std::thread::sleep(late);
+    child.kill().unwrap(); // SIGKILL
+    child.wait().unwrap();
+    saved(target)
+}
+
+#[test]
+fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
+    const TEST: &str = "killed_at_any_moment_it_goes_on_from_what_was_saved";
+    if let Some(target) = std::env::var_os("CHECKED_TARGET") {
+        let new = Settings { limit_bytes: Some(AREA), save_every: EVERY, ..Settings::default() };
+        run(Path::new(&target), &if std::env::var_os("CHECK_RESUMED").unwrap() == "1" { resume() } else { new });
+        return;
+    }
+    let (mut in_write, mut in_read) = (0, 0);
+    for moment in 0..4u64 {
+        let target = tempfile::tempdir().unwrap();
+        let path = target.path();
+        let late = Duration::from_millis(moment * 17);
+        let Some((written, 0)) = killed(child(TEST, path, false), path, |(written, _)| written > 0, late) else {
+            continue;
+        };
+        in_write += u64::from(written < AREA);
+        // Data that count as written are not written again, so damage there is found.
+        let spoiled = moment == 3 && written > 0;
+        if spoiled {
+            let file = std::fs::File::options().write(true).open(path.join(DIRECTORY).join("1.h2w")).unwrap();
+            file.write_all_at(&[0; 4096], written - 8192).unwrap();
+        }
+        assert_eq!(CheckPlan::new(path, &resume()).unwrap().write_bytes, AREA - written);
+
+        // A second time, while it reads.
+        let (again, read) = killed(child(TEST, path, true), path, |(_, read)| read > 0, late).unwrap_or((AREA, AREA));
+        if read == AREA {
+            continue;
+        }
+        in_read += u64::from(read < AREA - TAIL);
+        assert!(again == AREA && read > 0, "{again} {read}");
+        let last = run(path, &resume());
+        let found = &last.verification;
+        // Only the writes that evict caches; if something is lost, they are repeated after the retry.
+        let out = if spoiled { 2 * TAIL } else { TAIL };
+        assert_eq!((found.written_bytes, last.outcome, last.left), (out, Outcome::Completed, None));
+        assert_eq!(found.read.as_ref().map_or(0, |pass| pass.bytes), AREA - read, "nothing is read twice");
+        assert_eq!(found.checked_bytes, AREA);
+        assert_eq!(found.counts.lost(), if spoiled { 8 } else { 0 });
+        assert_eq!(
+            found.verdict,
+            if spoiled { Verdict::Damaged } else { Verdict::Genuine },
+            "{}",
+            assay_lab::outline(found)
+        );
+        assert_eq!(std::fs::read_dir(path).unwrap().count(), 0, "files are removed at the end");
+    }
+    // On a fast host some children end before they are killed, but not all.
+    assert!(in_write > 0 && in_read > 0, "{in_write} {in_read}");
 }

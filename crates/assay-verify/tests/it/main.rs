@@ -3,18 +3,12 @@
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod files;
-mod files_fake;
-mod files_killed;
 mod mounted;
 mod mounted_campaign;
 mod mounted_edges;
 mod mounted_second;
-mod mounted_wraps;
 mod probe;
 mod probe_attacks;
-mod probe_device;
-mod probe_harm;
 mod probe_plan;
 mod quick;
-mod quick_rows;
 mod restore;

@@ -70,7 +70,7 @@ fn assert_size(found: &Verification, real: u64) {
         found.real_bytes,
         found.real_low_bytes,
         found.real_high_bytes,
-        assay_lab::outline(&found)
+        assay_lab::outline(found)
     );
 }
 
