@@ -21,11 +21,12 @@ mod storage;
 mod survey;
 mod system;
 
-pub use conditions::{Firmware, HostLoad, HostState, KernelLog, LoadState, ThrottleState};
+pub use conditions::{Firmware, HostLoad, HostState, LoadState, ThrottleState};
 pub use counters::{Counters, ProofMeter};
 pub use error::DeviceError;
 pub use files::Sysroot;
 pub use host::{available_memory, host};
+pub use klog::KernelLog;
 pub use look::{Seen, TargetInfo, What, look, look_by_dev};
 pub use mounts::swaps_on;
 pub use sensors::{Reading, Sensors};

@@ -6,7 +6,7 @@ mod permit;
 #[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod signature;
 #[cfg_attr(not(windows), path = "linux/mod.rs")]
-#[cfg_attr(windows, path = "no_raw/mod.rs")]
+#[cfg_attr(windows, path = "no_raw.rs")]
 mod system;
 #[cfg_attr(windows, allow(dead_code, reason = "no raw device is written there"))]
 mod usage;

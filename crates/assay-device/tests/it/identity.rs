@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::loops::{Loop, MIB, alone};
+use crate::common::{Loop, MIB, alone};
 use assay_device::guard::{RawPermit, check_probe, check_raw};
 use assay_device::{DeviceError, Storage, StorageBelow, Sysroot};
 use rustix::fs::OFlags;

@@ -4,7 +4,6 @@
 mod boards;
 mod common;
 mod identity;
-mod loops;
 mod owned;
 mod raw;
 mod this_machine;

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use crate::loops::alone;
+use crate::common::alone;
 use assay_device::owned::{Access, Caching, Cause, Directory, OwnDir, OwnedError};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, getxattr, makedev, mknodat, removexattr, setxattr};
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::loops::{Loop, MIB, alone};
+use crate::common::{Loop, MIB, alone};
 use assay_device::guard::{RawPermit, check_raw};
 use assay_device::owned::Caching;
 use assay_device::{DeviceError, Sysroot};

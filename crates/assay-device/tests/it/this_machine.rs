@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::process::Command;
 
-use crate::loops::{Loop, MIB, alone};
+use crate::common::{Loop, MIB, alone};
 use assay_core::medium::MediumKind;
 use assay_device::owned::Caching;
 

@@ -1,7 +1,6 @@
 //! Linux, where raw devices are read and written.
 
 mod check;
-mod contents;
 mod held;
 
 pub use check::{check_probe, check_raw};
