@@ -7,8 +7,8 @@ use assay_core::workload::{Op, Pattern, Workload};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::buffer::mix;
 use crate::counters::Turns;
-use crate::data::mix;
 use crate::spread::Spread;
 
 /// Offsets of one job, each a multiple of the block size within the job's part of the span.

@@ -18,10 +18,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::work::{IoFailure, JobReport, JobSpec};
 use crate::address::Places;
+use crate::buffer::mix;
 use crate::clock::Clock;
 use crate::contract::{Completion, Engine};
 use crate::counters::{Snapshot, Turns};
-use crate::data::mix;
 use crate::work::{Begun, Flight, Work};
 
 /// Sleeping threads wake up late by some tens of microseconds: the last part of a wait is spent awake.

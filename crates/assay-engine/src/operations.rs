@@ -7,7 +7,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::address::{Addresses, Places};
-use crate::data::mix;
+use crate::buffer::mix;
 
 /// One operation that is to be made.
 #[derive(Debug, Clone, Copy)]

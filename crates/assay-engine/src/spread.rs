@@ -4,7 +4,7 @@ use assay_core::distribution::Distribution;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::mix;
+use crate::buffer::mix;
 
 /// Draws numbers of blocks.
 #[derive(Debug)]

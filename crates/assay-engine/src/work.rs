@@ -13,10 +13,10 @@ use assay_core::workload::Workload;
 
 use crate::address::Places;
 use crate::batching::{Batching, Votes};
+use crate::buffer::{Content, mix, stamp};
 use crate::clock::Clock;
 use crate::contract::{Completion, Engine, Io, Submit};
 use crate::counters::{Live, Totals, Turns};
-use crate::data::{Content, mix, stamp};
 use crate::operations::{Operation, Operations};
 use crate::sys::IO_ERROR;
 

@@ -1,4 +1,4 @@
-//! In place of io_uring where it is not used: it cannot be made, and says why. `mod.rs` of the systems says where.
+//! In place of io_uring where it is not used: it cannot be made, and says why. `mod.rs` says where.
 
 use assay_core::workload::Workload;
 

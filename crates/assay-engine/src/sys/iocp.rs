@@ -21,7 +21,7 @@ use windows_sys::Win32::System::IO::{
 };
 use windows_sys::Win32::System::Threading::INFINITE;
 
-use super::files::{of_status, reopen};
+use super::system::{of_status, reopen};
 use crate::buffer::Pool;
 use crate::contract::{Availability, Capabilities, Completion, Engine, Io, Submit};
 use crate::target::Target;
