@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::host::{Missing, need};
-use super::latency::NbdFuse;
+use super::limited::NbdFuse;
 use super::mount::LoopDevice;
 
 /// The implementation of the device.

@@ -26,18 +26,15 @@ pub mod campaign;
 mod cluster;
 mod dice;
 mod fake;
-mod fast;
 mod faulty;
 pub mod fleet;
 mod host;
 pub mod hostile;
 pub mod independent;
-mod latency;
 mod limited;
 pub mod media;
 mod mount;
 pub mod people;
-mod removable;
 
 /// Returns the value that was made, or ends the test named `$test` with a report why it was skipped.
 #[macro_export]
@@ -54,10 +51,7 @@ pub use campaign::outline;
 pub use cluster::{Cluster, ClusterPlan, Node, NodePlan, Slurm, Space, Volume};
 pub use dice::{Dice, SplitMix};
 pub use fake::{Backing, FakeCard};
-pub use fast::{FastDevice, FilledDevice, MemoryDisk};
-pub use faulty::{FaultyCard, WriteFault};
+pub use faulty::{Dying, FaultyCard, RemovableCard, WriteFault};
 pub use host::{Lab, Missing, on_all_processors, skip};
-pub use latency::{Bus, LatencyCard};
-pub use limited::{Cgroup, LimitedCard, Limits};
-pub use mount::{FileSystem, LoopDevice, LoopPartition, Mount};
-pub use removable::{Dying, RemovableCard};
+pub use limited::{Bus, Cgroup, LatencyCard, LimitedCard, Limits};
+pub use mount::{FastDevice, FileSystem, FilledDevice, LoopDevice, LoopPartition, MemoryDisk, Mount};

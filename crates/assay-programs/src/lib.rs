@@ -7,12 +7,9 @@
 //! [`is_known`] knows, so that a later run can remove what a killed one left.
 
 mod archives;
-mod inserts;
 mod linpack;
 mod names;
-mod postmark;
 mod run;
-mod stream;
 mod sysbench;
 #[cfg_attr(not(windows), path = "system/linux.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
@@ -22,6 +19,7 @@ mod tests;
 mod tree;
 mod trouble;
 mod work;
+mod writes;
 
 pub use names::is_known;
 pub use run::{Fitted, Limits, fit, run};

@@ -1,9 +1,9 @@
 //! The names of files and directories that programs make. None is taken from elsewhere: of an archive only the shape of
 //! its tree is used.
 
-/// What [`crate::stream`] writes.
+/// What [`crate::writes::stream`] writes.
 pub(crate) const STREAM: &str = "stream";
-/// The database of [`crate::inserts`], and its journal.
+/// The database of [`crate::writes::inserts`], and its journal.
 pub(crate) const DATABASE: &str = "database";
 pub(crate) const JOURNAL: &str = "database-journal";
 /// What is unpacked, and what is compressed.

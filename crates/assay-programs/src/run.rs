@@ -5,12 +5,10 @@ use std::time::Duration;
 use assay_core::finding::Shortfall;
 use assay_core::program::Program;
 
-use super::{archives, sysbench};
-use crate::inserts::{self, BYTES_PER_ROW};
-use crate::postmark::{self, Numbers};
 use crate::trouble::Trouble;
 use crate::work::{Done, Work};
-use crate::{linpack, stream};
+use crate::writes::{BYTES_PER_ROW, Numbers, inserts, postmark, stream};
+use crate::{archives, linpack, sysbench};
 
 /// Runs one repeat of a program. The files that it makes are gone afterwards, unless it fails.
 ///
@@ -21,13 +19,13 @@ pub fn run(fitted: &Fitted, work: &Work) -> Result<Done, Trouble> {
         Program::Primes { below, threads } => sysbench::run_primes(below, threads, work),
         Program::Memory { op, block, total } => sysbench::run_memory(op, block.0, total.0, work),
         Program::Linpack { size } => linpack::run(size as usize, work),
-        Program::Stream { block, count } => stream::run(block.0, count, work),
+        Program::Stream { block, count } => stream(block.0, count, work),
         Program::Postmark { transactions, files, smallest, largest } => {
-            postmark::run(&Numbers { transactions, files, smallest: smallest.0, largest: largest.0 }, work)
+            postmark(&Numbers { transactions, files, smallest: smallest.0, largest: largest.0 }, work)
         }
         Program::Compress { copies } => archives::run_compress(copies, fitted.tree_bytes, work),
         Program::Unpack {} => archives::run_unpack(fitted.tree_bytes, work),
-        Program::Inserts { rows } => inserts::run(rows, work),
+        Program::Inserts { rows } => inserts(rows, work),
     }
 }
 

@@ -1,15 +1,17 @@
 //! The machines of a cluster: nodes, a control machine, and a server; and their inventory for Ansible.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fs::{create_dir_all, write};
+use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::node::{Keys, Node, NodePlan};
 use super::space::{CONTROL, SERVER, Space};
 use crate::host::{Missing, need, run};
+use crate::limited::LimitedCard;
 
 /// Most nodes of a cluster, the size of the cluster in the articles. Each has its own address.
 const MOST_NODES: usize = 28;
@@ -272,4 +274,237 @@ fn batch(space: &Space, lines: &str) -> Result<(), Missing> {
 
 fn network_of(space: &Space) -> String {
     format!("--net=/proc/{}/ns/net", space.process())
+}
+
+// Slurm on the control machine of a cluster: a controller, and daemons that act as nodes.
+
+/// All nodes are idle within this time, even 28 of them beside compilers on two processors.
+const SLURM_WITHIN: Duration = Duration::from_secs(90);
+/// Ports of the daemons; they exist only in the network of the control machine.
+const CONTROLLER_PORT: u16 = 6817;
+const SLURM_PORT: u16 = 6900;
+
+/// A controller and nodes `s1`, `s2`, …. All are processes of one machine, without accounts and without munge.
+#[derive(Debug)]
+pub struct Slurm<'a> {
+    space: &'a Space,
+    configuration: PathBuf,
+    /// The controller, then the nodes.
+    daemons: Vec<Child>,
+}
+
+impl<'a> Slurm<'a> {
+    /// Starts Slurm and waits until all nodes are idle.
+    ///
+    /// # Errors
+    /// [`Missing`] if Slurm is not installed.
+    ///
+    /// # Panics
+    /// If the daemons of Slurm are installed and do not run.
+    pub fn new(cluster: &'a Cluster, nodes: usize) -> Result<Self, Missing> {
+        Self::started(cluster, nodes, |_, daemon| daemon)
+    }
+
+    /// A node on each card. The limits of the card apply to all processes of the node.
+    ///
+    /// # Errors
+    /// [`Missing`] if Slurm is not installed, or if the kernel refuses a second mount.
+    ///
+    /// # Panics
+    /// If the daemons of Slurm are installed and do not run.
+    pub fn on(cluster: &'a Cluster, cards: &[LimitedCard]) -> Result<Self, Missing> {
+        for card in cards {
+            // The control machine released the mounts from outside.
+            let mounted = cluster.control().command("mount").args([card.device().path(), card.path()]).status();
+            if !mounted.is_ok_and(|status| status.success()) {
+                return Err(Missing(format!("{} cannot be mounted on the control machine", card.path().display())));
+            }
+        }
+        Self::started(cluster, cards.len(), |node, daemon| cards[node].limited(&daemon))
+    }
+
+    fn started(
+        cluster: &'a Cluster,
+        nodes: usize,
+        daemon: impl Fn(usize, Command) -> Command,
+    ) -> Result<Self, Missing> {
+        need(&["slurmctld", "slurmd", "srun", "sinfo", "scontrol"])?;
+        let directory = cluster.directory().join("slurm");
+        let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
+        create_dir_all(directory.join("state")).map_err(fail)?;
+        let configuration = directory.join("slurm.conf");
+        write(&configuration, text(&directory, nodes)).map_err(fail)?;
+        let mut slurm = Self { space: cluster.control(), configuration, daemons: Vec::new() };
+        slurm.begin(slurm.daemon(&["slurmctld", "-D"]))?;
+        for node in 0..nodes {
+            let name = format!("s{}", node + 1);
+            slurm.begin(daemon(node, slurm.daemon(&["slurmd", "-D", "-N", &name])))?;
+        }
+        let deadline = Instant::now() + SLURM_WITHIN;
+        while slurm.idle() < nodes {
+            assert!(Instant::now() < deadline, "{} of {nodes} nodes of Slurm are idle", slurm.idle());
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(slurm)
+    }
+
+    /// A command on the machine that submits jobs.
+    #[must_use]
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = self.space.command(program);
+        command.env("SLURM_CONF", &self.configuration);
+        command
+    }
+
+    /// Ends the daemon of the node `number`, counted from 1, and tells the controller, which would notice only after a
+    /// minute.
+    ///
+    /// # Panics
+    /// If the controller does not answer.
+    pub fn lose(&mut self, number: usize) {
+        end(&mut self.daemons[number]);
+        let name = format!("NodeName=s{number}");
+        let updated = self.command("scontrol").args(["update", &name, "State=DOWN", "Reason=test"]).status();
+        assert!(updated.is_ok_and(|status| status.success()), "scontrol update {name} failed");
+    }
+
+    fn daemon(&self, words: &[&str]) -> Command {
+        let mut command = self.command(words[0]);
+        command.args(&words[1..]);
+        command
+    }
+
+    fn begin(&mut self, mut daemon: Command) -> Result<(), Missing> {
+        daemon.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let name = daemon.get_program().display().to_string();
+        self.daemons.push(daemon.spawn().map_err(|e| Missing(format!("{name}: {e}")))?);
+        Ok(())
+    }
+
+    fn idle(&self) -> usize {
+        let output = self.command("sinfo").args(["--Node", "--noheader", "--format", "%t"]).output();
+        let count = |text: &[u8]| String::from_utf8_lossy(text).lines().filter(|state| state.trim() == "idle").count();
+        output.map_or(0, |output| count(&output.stdout))
+    }
+}
+
+impl Drop for Slurm<'_> {
+    fn drop(&mut self) {
+        // Processes that the daemons started end with the machine.
+        self.daemons.iter_mut().for_each(end);
+    }
+}
+
+fn end(daemon: &mut Child) {
+    let _ = daemon.kill();
+    let _ = daemon.wait();
+}
+
+/// slurm.conf(5). For daemons with their own names on one host, see "Multiple slurmd" in Slurm's guide for programmers.
+fn text(directory: &Path, nodes: usize) -> String {
+    let directory = directory.display();
+    let last = SLURM_PORT + u16::try_from(nodes).unwrap_or(u16::MAX - SLURM_PORT);
+    let first = SLURM_PORT + 1;
+    format!(
+        "ClusterName=lab\nSlurmctldHost=control(127.0.0.1)\nSlurmctldPort={CONTROLLER_PORT}\n\
+         AuthType=auth/none\nCredType=cred/none\nSlurmUser=root\nSlurmdUser=root\nMpiDefault=none\n\
+         ProctrackType=proctrack/pgid\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
+         SchedulerType=sched/builtin\nSelectType=select/cons_tres\nReturnToService=2\nKillWait=10\nSlurmdTimeout=60\n\
+         StateSaveLocation={directory}/state\nSlurmdSpoolDir={directory}/%n\n\
+         SlurmctldPidFile={directory}/controller.pid\nSlurmdPidFile={directory}/%n.pid\n\
+         SlurmctldLogFile={directory}/controller.log\nSlurmdLogFile={directory}/%n.log\n\
+         NodeName=s[1-{nodes}] NodeHostname=control NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs=2 State=UNKNOWN\n\
+         PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
+    )
+}
+
+// A central volume: each node has a part of it as a block device over the network, behind the server's link.
+
+/// First port of the server; each node has its own port.
+const VOLUME_PORT: usize = 10_810;
+
+/// Script that mounts a part on a node: NBD as a file, that file as a loop device that bypasses the page cache, and
+/// ext4 on it. `$1` is the directory, `$2` the address of the part and `$3` its bytes.
+const MOUNT: &str = r#"
+mkdir -p "$1/nbd" "$1/nas"
+: > "$1/nbd/disk"
+nbdfuse "$1/nbd/disk" "$2" &
+tries=0
+until [ "$(stat -c %s "$1/nbd/disk" 2> /dev/null)" = "$3" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ]
+    sleep 0.1
+done
+device=$(losetup --find --show --direct-io=on "$1/nbd/disk")
+mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 "$device"
+mount "$device" "$1/nas"
+losetup --detach "$device"
+echo mounted
+wait
+"#;
+
+/// nbdkit on the server, a part in memory for each node, and the mounts on the nodes.
+#[derive(Debug)]
+pub struct Volume<'a> {
+    cluster: &'a Cluster,
+    processes: Vec<Child>,
+}
+
+impl<'a> Volume<'a> {
+    /// Gives each node a part of `bytes`.
+    ///
+    /// # Errors
+    /// [`Missing`] without a server in the cluster, without nbdkit or without nbdfuse.
+    pub fn new(cluster: &'a Cluster, bytes: u64) -> Result<Self, Missing> {
+        need(&["nbdkit", "nbdfuse", "losetup", "mkfs.ext4"])?;
+        let server = cluster.server().ok_or_else(|| Missing("needs a cluster with a server".to_owned()))?;
+        let mut volume = Self { cluster, processes: Vec::new() };
+        let fail = |e: std::io::Error| Missing(format!("volume: {e}"));
+        let quiet = Stdio::null;
+        for at in 0..cluster.nodes().len() {
+            let mut nbdkit = server.command("nbdkit");
+            let port = (VOLUME_PORT + at).to_string();
+            nbdkit.args(["--foreground", "--exit-with-parent", "--port", &port, "memory", &bytes.to_string()]);
+            volume.processes.push(nbdkit.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn().map_err(fail)?);
+        }
+        let mut mounting = Vec::new();
+        for (at, node) in cluster.nodes().iter().enumerate() {
+            let mut command = node.command("sh");
+            let address = format!("nbd://{}:{}", cluster.server_address(), VOLUME_PORT + at);
+            command.args(["-euc", MOUNT, "mount"]).arg(directory(node)).arg(address).arg(bytes.to_string());
+            let mut child = command.stdin(quiet()).stdout(Stdio::piped()).stderr(quiet()).spawn().map_err(fail)?;
+            mounting.extend(child.stdout.take());
+            volume.processes.push(child);
+        }
+        for (node, said) in cluster.nodes().iter().zip(mounting) {
+            let mut line = String::new();
+            BufReader::new(said).read_line(&mut line).map_err(fail)?;
+            if line.trim() != "mounted" {
+                return Err(Missing(format!("{} could not mount its part of the volume", node.name())));
+            }
+        }
+        Ok(volume)
+    }
+
+    /// The mount point of the part on a node.
+    #[must_use]
+    pub fn path(&self, node: &Node) -> PathBuf {
+        directory(node).join("nas")
+    }
+}
+
+fn directory(node: &Node) -> PathBuf {
+    node.temporary().join("volume")
+}
+
+impl Drop for Volume<'_> {
+    fn drop(&mut self) {
+        for node in self.cluster.nodes() {
+            let _ = node.command("umount").arg(directory(node).join("nas")).stderr(Stdio::null()).status();
+        }
+        for process in &mut self.processes {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
 }

@@ -2,12 +2,8 @@
 
 mod machines;
 mod node;
-mod slurm;
 mod space;
-mod volume;
 
-pub use machines::{Cluster, ClusterPlan};
+pub use machines::{Cluster, ClusterPlan, Slurm, Volume};
 pub use node::{Node, NodePlan};
-pub use slurm::Slurm;
 pub use space::Space;
-pub use volume::Volume;

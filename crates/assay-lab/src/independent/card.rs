@@ -5,12 +5,12 @@
 //! before the host wrote there are *misread*.
 
 use super::caches::{Cache, CacheSpec};
+use super::caches::{Given, Pool, PoolRule};
 use super::content::{Content, Store, Void};
-use super::error::Error;
+use super::faults::Error;
 use super::faults::{Bites, Fault, Faults, Front, Stored, flip};
 use super::maps::{Map, Op, Side};
 use super::numbers::{SECTOR, Sector, Set64, hash};
-use super::pools::{Given, Pool, PoolRule};
 
 /// The parts of a card.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,8 @@
 //! writing) and of the operation. Maps that allocate memory on demand are in [`super::pools`]. [`super::truths`] says
 //! what each map really holds.
 
+use super::caches::PoolSpec;
 use super::numbers::{hash, variant};
-use super::pools::PoolSpec;
 
 /// The page that serves all addresses without memory.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::card::{Card, CardSpec};
-pub use super::error::Error;
+pub use super::faults::Error;
 use super::faults::When;
 use super::maps::{Op, Side};
 use super::numbers::{SECTOR, hash};

@@ -7,7 +7,7 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_engine::mix;
 use foldhash::fast::FixedState;
 
-use super::cells::{Cells, PAGE, PAGE_SECTORS, pieces};
+use super::content::{Cells, PAGE, PAGE_SECTORS, pieces};
 use super::content::{SECTOR, noise};
 use crate::dice::Dice;
 

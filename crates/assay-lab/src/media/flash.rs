@@ -6,7 +6,7 @@ use std::ops::Range;
 use assay_verify::probe::Fault;
 
 use super::address::{AddressMap, Direction};
-use super::cells::{Cells, PAGE, PAGE_SECTORS, pieces};
+use super::content::{Cells, PAGE, PAGE_SECTORS, pieces};
 use super::content::{Content, SECTOR};
 use super::decay::{Bus, Decaying, DroppedRead, Filler, Flipping, Slipping};
 use super::layout::CellPlace;

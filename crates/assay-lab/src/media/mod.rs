@@ -3,7 +3,6 @@
 mod address;
 mod cache;
 pub mod catalogue;
-mod cells;
 mod content;
 mod decay;
 mod failure;

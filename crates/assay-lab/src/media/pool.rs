@@ -7,7 +7,7 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_verify::probe::Fault;
 use foldhash::fast::FixedState;
 
-use super::cells::{Cells, PAGE, PAGE_SECTORS, Piece, pieces_of};
+use super::content::{Cells, PAGE, PAGE_SECTORS, Piece, pieces_of};
 use super::content::{Content, SECTOR, next_of_sequence};
 
 /// A pool smaller than the announced size: any place holds data until the pool is exhausted.

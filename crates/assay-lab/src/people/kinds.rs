@@ -1,9 +1,9 @@
 //! The kinds of stores, the store of a seed, and the behaviour of media in it.
 
+use super::schedules;
 use super::schedules::unit_sd;
 use super::store::{Plot, Store};
 use super::world::{DURABLE, WRITE};
-use super::{imports, schedules};
 
 /// The name of a kind, and the function that fills an empty store.
 type Kind = (&'static str, fn(&mut Plot));
@@ -22,13 +22,13 @@ const TOLD: [Kind; 24] = [
     ("a model a computer, one unit on both", schedules::bridged),
     ("shared computers", schedules::shared),
     ("the same units at two computers", schedules::same_units),
-    ("best of five beside runs", imports::best_beside_runs),
-    ("best of five, all", imports::best_of_all),
-    ("single figures", imports::single_figures),
-    ("no model named", imports::nameless),
-    ("whole MB/s", imports::whole),
-    ("labels against serial numbers", imports::labels_and_serials),
-    ("copies", imports::copies),
+    ("best of five beside runs", schedules::best_beside_runs),
+    ("best of five, all", schedules::best_of_all),
+    ("single figures", schedules::single_figures),
+    ("no model named", schedules::nameless),
+    ("whole MB/s", schedules::whole),
+    ("labels against serial numbers", schedules::labels_and_serials),
+    ("copies", schedules::copies),
     ("drift and warm-up", drift),
     ("erratic models", erratic),
     ("odd units", odd),

@@ -11,9 +11,7 @@
 //!
 //! All speeds are logarithms until they are written; all times are UTC.
 
-mod imports;
 mod kinds;
-mod paper;
 mod schedules;
 mod store;
 mod world;
