@@ -5,15 +5,10 @@
 //! new code, and by the test `replay`, which runs their seeds and a few mutations of each.
 #![allow(clippy::unwrap_used)] // A claim that does not hold is a panic.
 
-mod card;
-mod claims;
-mod draw;
-mod mutate;
-mod place;
+mod input;
 mod records;
 mod registry;
 mod targets;
-mod tree;
 
-pub use mutate::mutations;
+pub use input::mutations;
 pub use registry::{TARGETS, Target, find};

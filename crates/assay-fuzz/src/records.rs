@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use assay_core::record::{Record, json_schema};
 use serde_json::{Map, Value, json};
 
-use crate::draw::Draw;
+use crate::input::Draw;
 
 /// Identities that every record made here holds in the fields for them, and that no shared report shows.
 pub(crate) const SECRETS: [&str; 4] = ["SN7QZ4T1K9", "qznode7", "alicezq", "CARDZQ5"];
