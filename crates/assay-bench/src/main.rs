@@ -8,13 +8,10 @@
 mod accuracy;
 mod cards;
 mod fio;
-mod open;
 mod own_cost;
 mod process;
 mod report;
 mod series;
-mod sooner;
-mod speed;
 mod splits;
 mod verify;
 
@@ -37,18 +34,18 @@ const COMPARISONS: [(&str, u64, Run); 24] = [
     ("latency-qd1", 300, accuracy::one_at_a_time),
     ("latency-qd8", 300, accuracy::eight_at_a_time),
     ("latency-bus", 300, accuracy::a_full_bus),
-    ("speed-loop-qd32", 240, speed::loop_deep),
-    ("speed-loop-jobs2", 240, speed::loop_two_jobs),
-    ("speed-loop-write", 240, speed::loop_writes),
-    ("speed-loop-qd1", 240, speed::loop_single),
-    ("speed-zram-qd32", 240, speed::zram_deep),
-    ("speed-zram-qd1", 240, speed::zram_single),
-    ("cpu-qd32", 360, speed::processor_time_deep),
-    ("cpu-qd1", 360, speed::processor_time_single),
+    ("speed-loop-qd32", 240, own_cost::loop_deep),
+    ("speed-loop-jobs2", 240, own_cost::loop_two_jobs),
+    ("speed-loop-write", 240, own_cost::loop_writes),
+    ("speed-loop-qd1", 240, own_cost::loop_single),
+    ("speed-zram-qd32", 240, own_cost::zram_deep),
+    ("speed-zram-qd1", 240, own_cost::zram_single),
+    ("cpu-qd32", 360, own_cost::processor_time_deep),
+    ("cpu-qd1", 360, own_cost::processor_time_single),
     ("memory", 240, own_cost::memory),
     ("overhead", 150, own_cost::sensors_and_live_view),
-    ("open-loop", 720, open::constant_service),
-    ("sooner", 2400, sooner::twelve_cards),
+    ("open-loop", 720, accuracy::constant_service),
+    ("sooner", 2400, splits::twelve_cards),
     ("splits", 720, splits::of_four_media),
     ("verify-memory", 120, verify::memory),
     ("verify-f3", 900, verify::f3),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use assay_lab::fleet::{Load, Spread, Truth, Units};
 use assay_lab::{SplitMix, on_all_processors};
 
 use crate::found::{Failure, RowResult, Share, Tally};
@@ -195,9 +196,57 @@ fn percent_with_error(share: Share) -> String {
     format!("{:.1} ± {:.1} %", share.value * 100.0, share.error * 100.0)
 }
 
+// Rows that miss their bounds with the current methods. When a method is improved, remove its rows here: all rows not
+// listed here have to hold in `make calibrate` and, if they are in the short table, in `make test`.
+
+/// The rows, each with its figure in percent.
+#[rustfmt::skip]
+pub const MISSED: &[(&str, f64)] = &[
+    ("compare --runs covers the ratio of two runs, autocorrelation 0.6", 81.1),
+    ("compare two hosts 5 % apart, the same 5 cards, run sd 2 %", 84.1),
+    ("rank covers the figure of an erratic model, 3 models of 2 units", 80.0),
+    ("rank covers the figure of an erratic model, 3 models of 3 units", 92.9),
+    ("interval of a record, today, 3 repeats, autocorrelation 0.3", 91.6),
+    ("interval of a record, today, 3 repeats, autocorrelation 0.6", 85.7),
+    ("interval of a record, today, 3 repeats, autocorrelation 0.8", 67.2),
+    ("interval of a record, today, 10 repeats, autocorrelation 0.6", 68.9),
+];
+
+/// The figure of a row that is missed.
+pub(super) fn missed(name: &str) -> Option<f64> {
+    MISSED.iter().find(|(row, _)| *row == name).map(|(_, figure)| *figure)
+}
+
+// Truths that many rows start from, and shares in the names of rows.
+
+/// Repeats vary by 1 %, and runs of a unit by `run`.
+pub(super) fn spread(run: f64) -> Spread {
+    Spread { run, repeat: 0.01, ..Spread::default() }
+}
+
+/// Equal models under random reads of 4 KiB.
+pub(super) fn equal(models: usize, units: Units, run: f64) -> Truth {
+    Truth::equal(Load::random_read(), models, units, spread(run))
+}
+
+/// One unit, where only random variation is unknown.
+pub(super) fn one_unit(loads: Vec<Load>, day: f64) -> Truth {
+    let mut truth = equal(1, Units::Normal(0.0), day);
+    truth.loads = loads;
+    truth.spread.common = 0.5;
+    truth
+}
+
+// Shares and numbers in the names of rows.
+
+/// A share as people read it: `3 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", share * 100.0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Bound, *};
+    use super::*;
     use crate::found::RowResult;
 
     #[test]

@@ -14,11 +14,11 @@ use assay_core::units::{Bytes, span};
 use assay_core::workload::{Op, Pattern};
 
 use super::area::{Files, JobPlace, files_of_section};
-use super::include::{Section, sections};
+use super::area::{Section, sections};
+use crate::area::{Included, Source};
 use crate::area::{Job, Reach, settle, size};
 use crate::export::{Header, share_of};
 use crate::given::{Amount, At};
-use crate::include::{Included, Source};
 use crate::load::{ladder, of_ladder, workload};
 
 /// A job file as a suite, and what is different from how fio would run it.

@@ -7,19 +7,15 @@
 mod area;
 mod export;
 mod given;
-mod include;
 mod job_file;
 mod load;
-mod noted;
 mod options;
-pub mod output;
-mod priorities;
 mod run;
 mod values;
 
 pub use area::JobPlace;
+pub use area::{Included, is_job_text};
 pub use export::job_file;
 pub use given::Amount;
-pub use include::{Included, is_job_text};
 pub use job_file::{JobFile, Wish, read_job_file};
 pub use run::{Fio, run_repeat};

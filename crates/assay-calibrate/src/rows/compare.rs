@@ -8,13 +8,13 @@ use assay_core::units::counted;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, TrueRun, Truth, Units};
 
-use super::truths::{equal, percent};
 use crate::decisions::{
     Compared, Ended, Word, buy, compare, compare_models, compare_orders, compare_runs, orders, race, rank, stored,
 };
 use crate::exact::{above, above_zero, run_mean, unit_means};
 use crate::found::{Failure, RowResult};
 use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR};
+use crate::row::{equal, percent};
 
 /// Who stands in the second group.
 type Second = fn(&TrueRun) -> bool;

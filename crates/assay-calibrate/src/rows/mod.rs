@@ -2,18 +2,13 @@
 
 mod advise;
 mod compare;
-mod confounded;
 mod interval;
-mod missed;
 mod odd;
 mod plan;
 mod rank;
-mod truths;
 
-pub use missed::MISSED;
-use missed::missed;
-
-use crate::row::CalibrationRow;
+pub use crate::row::MISSED;
+use crate::row::{CalibrationRow, missed};
 
 /// All of them.
 #[must_use]
@@ -23,7 +18,7 @@ pub fn all() -> Vec<CalibrationRow> {
         interval::one_day_rows(),
         interval::rows(),
         rank::rows(),
-        confounded::rows(),
+        rank::confounded_rows(),
         rank::ceiling_rows(),
         odd::rows(),
         plan::rows(),

@@ -8,10 +8,10 @@ use assay_core::units::counted;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, TrueRun, Truth, Units};
 
-use super::truths::{equal, percent};
 use crate::decisions::{Ended, Raced, Word, blamed, compare_within, needed_to_name, odd, orders, race, rank, stored};
 use crate::found::{Failure, RowResult};
 use crate::row::{Bound, COVERAGE, CalibrationRow, ERROR};
+use crate::row::{equal, percent};
 
 /// Models in a race.
 const MODELS: usize = 8;
