@@ -5,7 +5,6 @@
 //! share of wrong answers is held against a bound. Nothing here knows how anything is decided.
 
 mod decisions;
-mod exact;
 mod found;
 mod row;
 pub mod rows;

@@ -12,8 +12,7 @@ use std::time::Duration;
 use assay_core::histogram::{BUCKETS, Histogram, bucket_of};
 use assay_core::units::nanoseconds;
 
-use crate::clock::Clock;
-use crate::control::Control;
+use crate::clock::{Clock, Control};
 
 /// Something on cache lines of its own, so that who writes it does not slow down who uses its neighbours: two lines of 64
 /// bytes, which processors fetch in pairs, or one of 128.

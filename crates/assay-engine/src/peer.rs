@@ -12,7 +12,7 @@ use assay_core::units::nanoseconds;
 use super::clock::Timeout;
 use super::counters::{LiveSample, OnSample};
 use super::threads::{RepeatSpec, Trouble};
-use crate::control::Control;
+use crate::clock::Control;
 use crate::sys;
 use crate::sys::Meter;
 

@@ -10,8 +10,8 @@ use assay_core::think::Think;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
 
 use super::threads::{RepeatSpec, Trouble};
+use crate::clock::Control;
 use crate::contract::EngineKind;
-use crate::control::Control;
 use crate::repeat::{RepeatReport, WindowRate, run_repeat, run_together};
 use crate::sys::FileExt;
 use crate::target::Target;

@@ -13,10 +13,8 @@ use assay_core::text::harmless;
 use assay_core::units::{Bytes, span};
 use assay_core::workload::{Op, Pattern};
 
-use super::area::{Files, JobPlace, files_of_section};
-use super::area::{Section, sections};
-use crate::area::{Included, Source};
-use crate::area::{Job, Reach, settle, size};
+use super::area::{Files, JobPlace, Section, files_of_section, sections};
+use crate::area::{Included, Job, Reach, Source, settle, size};
 use crate::export::{Header, share_of};
 use crate::given::{Amount, At};
 use crate::load::{ladder, of_ladder, workload};

@@ -10,8 +10,7 @@ use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
 
 use super::given::{Load, distribution, load, paths, range, split, zones};
-use crate::given::Asked;
-use crate::given::{Amount, At, Given};
+use crate::given::{Amount, Asked, At, Given};
 use crate::values::{duration, switch};
 
 /// What the options of `[global]` and of a section come to.

@@ -11,8 +11,6 @@ mod linpack;
 mod names;
 mod run;
 mod sysbench;
-#[cfg_attr(not(windows), path = "system/linux.rs")]
-#[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 #[cfg(test)]
 mod tests;

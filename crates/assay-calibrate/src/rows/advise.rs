@@ -7,8 +7,7 @@ use assay_lab::fleet::{Design, Fleet, Load, Truth, Units};
 
 use crate::decisions::{Cached, LocalOrNas, buy, cache, class_a1, nas, stored};
 use crate::found::RowResult;
-use crate::row::{Bound, CalibrationRow, ERROR};
-use crate::row::{equal, one_unit, percent};
+use crate::row::{Bound, CalibrationRow, ERROR, equal, one_unit, percent};
 
 pub(super) fn class_rows() -> Vec<CalibrationRow> {
     let row =

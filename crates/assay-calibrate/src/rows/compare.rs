@@ -11,10 +11,8 @@ use assay_lab::fleet::{Design, Fleet, Part, Repeats, TrueRun, Truth, Units};
 use crate::decisions::{
     Compared, Ended, Word, buy, compare, compare_models, compare_orders, compare_runs, orders, race, rank, stored,
 };
-use crate::exact::{above, above_zero, run_mean, unit_means};
-use crate::found::{Failure, RowResult};
-use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR};
-use crate::row::{equal, percent};
+use crate::found::{Failure, RowResult, above, above_zero, run_mean, unit_means};
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR, equal, percent};
 
 /// Who stands in the second group.
 type Second = fn(&TrueRun) -> bool;

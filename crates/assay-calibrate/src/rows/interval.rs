@@ -6,8 +6,7 @@ use assay_lab::fleet::{Design, Fleet, Load, Repeats, TrueRun, Truth, Units};
 use super::compare::null;
 use crate::decisions::{LocalOrNas, another_day, another_unit, class_a1, nas, stored, today};
 use crate::found::RowResult;
-use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR};
-use crate::row::{equal, one_unit, percent};
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR, equal, one_unit, percent};
 
 fn holds(interval: Option<(f64, f64)>, truth: f64) -> RowResult {
     interval.map_or(RowResult::Undecided, |(low, high)| RowResult::from_right(low <= truth && truth <= high))

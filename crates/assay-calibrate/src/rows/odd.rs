@@ -5,8 +5,7 @@ use assay_lab::fleet::{Design, Fleet, Load, Part, Truth, Units};
 
 use crate::decisions::{Named, odd, odd_under_any_load, rank, stored};
 use crate::found::{Failure, RowResult};
-use crate::row::{Bound, CalibrationRow, ERROR};
-use crate::row::{equal, percent};
+use crate::row::{Bound, CalibrationRow, ERROR, equal, percent};
 
 /// Each card in a slot of its own, as in a cluster.
 fn cluster(of_each: &[usize]) -> Design {

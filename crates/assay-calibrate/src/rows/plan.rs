@@ -10,8 +10,7 @@ use assay_lab::fleet::{Design, Fleet, Part, TrueRun, Truth, Units};
 
 use crate::decisions::{Ended, Raced, Word, blamed, compare_within, needed_to_name, odd, orders, race, rank, stored};
 use crate::found::{Failure, RowResult};
-use crate::row::{Bound, COVERAGE, CalibrationRow, ERROR};
-use crate::row::{equal, percent};
+use crate::row::{Bound, COVERAGE, CalibrationRow, ERROR, equal, percent};
 
 /// Models in a race.
 const MODELS: usize = 8;

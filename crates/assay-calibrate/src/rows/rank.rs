@@ -9,10 +9,8 @@ use assay_lab::fleet::{Ceiling, Design, Fleet, Load, Part, Repeats, TrueRun, Tru
 
 use super::compare::KINDS;
 use crate::decisions::{orders, rank, stored};
-use crate::exact::{above, furthest_above, unit_means};
-use crate::found::{Failure, RowResult};
-use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR};
-use crate::row::{equal, percent, spread};
+use crate::found::{Failure, RowResult, above, furthest_above, unit_means};
+use crate::row::{Bound, COVERAGE, COVERAGE_ASSUMED, CalibrationRow, ERROR, equal, percent, spread};
 
 pub(super) fn ranked(
     truth: &Truth,

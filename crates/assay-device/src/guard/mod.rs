@@ -12,6 +12,10 @@ mod system;
 mod usage;
 
 pub use permit::RawPermit;
+#[cfg(windows)]
+pub use permit::{check_probe, check_raw};
 pub use signature::signature;
-pub use system::{HeldDevice, check_probe, check_raw};
-pub use usage::{MountPoint, mounted_beside, mounted_on};
+pub use system::HeldDevice;
+#[cfg(not(windows))]
+pub use system::{check_probe, check_raw};
+pub use usage::{MountPoint, SurveyedMedium, mounted_beside, mounted_on, survey};

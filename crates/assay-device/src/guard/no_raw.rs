@@ -1,4 +1,4 @@
-//! Windows: no raw device may be overwritten, so none is checked.
+//! Windows: no raw device is opened, neither for reading nor for writing.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -6,27 +6,8 @@ use std::path::Path;
 
 use crate::error::{DeviceError, shown};
 use crate::files::Sysroot;
-use crate::guard::permit::RawPermit;
 use crate::look::Seen;
 use crate::owned::Caching;
-
-/// Always refuses.
-///
-/// # Errors
-/// Always [`DeviceError::NoRawDevices`].
-pub fn check_raw(_sysroot: &Sysroot, path: &Path, _forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
-    Err(DeviceError::NoRawDevices { path: shown(path) })
-}
-
-/// Always refuses.
-///
-/// # Errors
-/// Always [`DeviceError::NoRawDevices`].
-pub fn check_probe(_sysroot: &Sysroot, path: &Path) -> Result<RawPermit, DeviceError> {
-    Err(DeviceError::NoRawDevices { path: shown(path) })
-}
-
-// Windows: no raw device is opened, neither for reading nor for writing.
 
 /// An open raw device, which does not exist here.
 #[derive(Debug, Clone)]

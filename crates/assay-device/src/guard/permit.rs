@@ -5,6 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::HeldDevice;
+#[cfg(windows)]
+use crate::error::{DeviceError, shown};
+#[cfg(windows)]
+use crate::files::Sysroot;
 
 /// Proves that a device was checked and may be overwritten, and holds it: as long as a copy of the permit exists, no
 /// other process can open it exclusively. Only [`check_raw`](super::check_raw) makes one.
@@ -40,4 +44,24 @@ impl RawPermit {
     pub fn held(&self) -> &HeldDevice {
         &self.held
     }
+}
+
+// Windows gives none.
+
+/// Always refuses.
+///
+/// # Errors
+/// Always [`DeviceError::NoRawDevices`].
+#[cfg(windows)]
+pub fn check_raw(_sysroot: &Sysroot, path: &Path, _forced_by_name: Option<&str>) -> Result<RawPermit, DeviceError> {
+    Err(DeviceError::NoRawDevices { path: shown(path) })
+}
+
+/// Always refuses.
+///
+/// # Errors
+/// Always [`DeviceError::NoRawDevices`].
+#[cfg(windows)]
+pub fn check_probe(_sysroot: &Sysroot, path: &Path) -> Result<RawPermit, DeviceError> {
+    Err(DeviceError::NoRawDevices { path: shown(path) })
 }

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::text::label;
 
-use super::bus::{self, Lane};
-use super::facts::{clean, note, of_kind};
+use super::bus::{self, Lane, clean, note, of_kind};
 use crate::block::{Node, is_numbered};
 use crate::files::Sysroot;
 use crate::{files, klog};

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_core::medium::{Bus, Medium, MediumKind};
 
-use super::bus::{self, Lane};
-use super::facts;
-use super::facts::{clean, note, of_kind};
+use super::bus::{self, Lane, clean, note, of_kind};
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::files::Sysroot;
@@ -76,7 +74,7 @@ pub(crate) fn describe_ata(sysroot: &Sysroot, disk: &Node) -> Medium {
         facts.model = Some(model);
     }
     if facts.vendor.is_none() {
-        facts.vendor = facts.model.as_deref().and_then(facts::maker_of_model).map(str::to_owned);
+        facts.vendor = facts.model.as_deref().and_then(bus::maker_of_model).map(str::to_owned);
     }
     facts.bus = Some(ata_bus(sysroot, disk));
     facts

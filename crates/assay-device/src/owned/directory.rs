@@ -6,8 +6,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::attributes::{Access, Caching, EntryKind, OpenHow, Space, Stat, temporary};
-use super::error::{Cause, OwnedError};
+use super::attributes::{Access, Caching, Cause, EntryKind, OpenHow, OwnedError, Space, Stat, temporary};
 use super::system::{self, Handle, Mode};
 
 /// A directory, opened once.

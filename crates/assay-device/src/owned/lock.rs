@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use assay_core::text::label;
 
-use super::attributes::{Access, Caching};
-use super::error::OwnedError;
+use super::attributes::{Access, Caching, OwnedError};
 use super::own::{OwnDir, is_hidden};
 use super::system;
 

@@ -13,15 +13,13 @@
 
 mod attributes;
 mod directory;
-mod error;
 mod lock;
 mod own;
 mod system;
 mod tree;
 
-pub use attributes::{Access, Caching, Space, is_temporary};
+pub use attributes::{Access, Caching, Cause, OwnedError, Space, is_temporary};
 pub use directory::Directory;
-pub use error::{Cause, OwnedError};
 pub use lock::{Lock, Locked};
 pub use own::{OwnDir, OwnEntry};
 pub use tree::{Tree, copy_data};

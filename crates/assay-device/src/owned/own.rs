@@ -5,9 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::attributes::{Access, Caching, EntryKind, Stat, temporary};
+use super::attributes::{Access, Caching, Cause, EntryKind, OwnedError, Stat, temporary};
 use super::directory::Directory;
-use super::error::{Cause, OwnedError};
 use super::system::{self, Handle, Mode};
 
 /// Whether a file was removed while it was open: libfuse and NFS give it such a name until it is closed (`hard_remove`

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use super::attributes::EntryKind;
-use super::error::{Cause, OwnedError};
+use super::attributes::{Cause, EntryKind, OwnedError};
 use super::own::{OwnDir, is_hidden};
 use super::system;
 

@@ -218,8 +218,8 @@ mod tests {
     use assay_core::workload::{Op, Pattern, Stop, Workload};
 
     use super::*;
+    use crate::clock::Control;
     use crate::contract::EngineKind;
-    use crate::control::Control;
     use crate::repeat::run_repeat;
     use crate::repeat_tests::write;
     use crate::target::{DirectSupport, Target, direct_support_of};
@@ -357,7 +357,7 @@ mod processes_tests {
     use rustix::process::kill_process;
 
     use super::*;
-    use crate::control::Control;
+    use crate::clock::Control;
     use crate::peer::{GRACE, watch};
     use crate::threads::{RepeatSpec, Trouble};
 

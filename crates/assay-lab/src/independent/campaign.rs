@@ -25,7 +25,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::card::CardSpec;
-use super::content::Content;
 use super::faults::{Fault, When};
 use super::judge::{
     Answer, Claim, Outcome, RestoreAnswer, SaidSize, Severity, Verdict, Violation, judge, judge_foreign, judge_restore,
@@ -33,7 +32,7 @@ use super::judge::{
 };
 use super::maps::Map;
 use super::medium::{Counters, Happening, Killed, Medium};
-use super::numbers::{MIB, Rng, SECTOR, fill, hash};
+use super::numbers::{Content, MIB, Rng, SECTOR, fill, hash};
 use super::spec::Spec;
 
 /// A program that probes media. It keeps its own journal, on a disk that survives everything.

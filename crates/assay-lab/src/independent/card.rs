@@ -4,13 +4,10 @@
 //! attributes them: cells that a fault changed on its own are *collateral*; sectors whose reading a fault changed
 //! before the host wrote there are *misread*.
 
-use super::caches::{Cache, CacheSpec};
-use super::caches::{Given, Pool, PoolRule};
-use super::content::{Content, Store, Void};
-use super::faults::Error;
-use super::faults::{Bites, Fault, Faults, Front, Stored, flip};
+use super::caches::{Cache, CacheSpec, Given, Pool, PoolRule};
+use super::faults::{Bites, Error, Fault, Faults, Front, Stored, flip};
 use super::maps::{Map, Op, Side};
-use super::numbers::{SECTOR, Sector, Set64, hash};
+use super::numbers::{Content, SECTOR, Sector, Set64, Store, Void, hash};
 
 /// The parts of a card.
 #[derive(Debug, Clone, PartialEq)]

@@ -28,7 +28,6 @@
 pub mod caches;
 pub mod campaign;
 pub mod card;
-pub mod content;
 pub mod faults;
 pub mod judge;
 pub mod maps;

@@ -3,14 +3,12 @@
 //! Three populations: [`genuine`], [`fake`] and [`failing`]. Most media announce 1 MiB to 1 GiB, one in eight up to 4
 //! TiB. All parameters are such as a buyer may meet, except the address maps, which are worse on purpose.
 
-use super::caches::{Admits, CacheSpec, Policy};
-use super::caches::{PoolRule, PoolSpec};
+use super::caches::{Admits, CacheSpec, Policy, PoolRule, PoolSpec};
 use super::card::CardSpec;
-use super::content::{Content, Void};
 use super::faults::{Fault, When};
 use super::maps::{Map, PageAt};
 use super::medium::{Medium, Timing};
-use super::numbers::{GIB, MIB, Rng, SECTOR, TIB, human, prime_up_to};
+use super::numbers::{Content, GIB, MIB, Rng, SECTOR, TIB, Void, human, prime_up_to};
 use super::truths::{Reach, Truth, Word};
 
 /// The description of a medium.

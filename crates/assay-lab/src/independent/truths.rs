@@ -20,9 +20,8 @@
 //!   other maps, but count limbos and wrap-arounds that are called damaged as right: damaged is right for those here.
 
 use super::caches::PoolRule;
-use super::content::Void;
 use super::maps::{Map, PageAt};
-use super::numbers::{SECTOR, hash};
+use super::numbers::{SECTOR, Void, hash};
 
 /// The words of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -7,8 +7,7 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_engine::mix;
 use foldhash::fast::FixedState;
 
-use super::content::{Cells, PAGE, PAGE_SECTORS, pieces};
-use super::content::{SECTOR, noise};
+use super::content::{Cells, PAGE, PAGE_SECTORS, SECTOR, noise, pieces};
 use crate::dice::Dice;
 
 /// Cells that lose their data after a time. Their age is counted for pages of 4 KiB; a write to any part of a page

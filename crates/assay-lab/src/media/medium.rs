@@ -10,9 +10,8 @@ use assay_verify::probe::{Device, Fault};
 use rustix::io::Errno;
 
 use super::address::Direction;
-use super::cache::Caches;
+use super::cache::{Caches, Flash};
 use super::failure::{Admission, Clock, Failure, Hang, Health};
-use super::flash::Flash;
 use super::spec::{MediumSpec, SpecError};
 use crate::fake::Backing;
 

@@ -6,7 +6,6 @@ pub mod catalogue;
 mod content;
 mod decay;
 mod failure;
-mod flash;
 mod layout;
 mod medium;
 mod pool;

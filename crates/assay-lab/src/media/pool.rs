@@ -7,8 +7,7 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_verify::probe::Fault;
 use foldhash::fast::FixedState;
 
-use super::content::{Cells, PAGE, PAGE_SECTORS, Piece, pieces_of};
-use super::content::{Content, SECTOR, next_of_sequence};
+use super::content::{Cells, Content, PAGE, PAGE_SECTORS, Piece, SECTOR, next_of_sequence, pieces_of};
 
 /// A pool smaller than the announced size: any place holds data until the pool is exhausted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

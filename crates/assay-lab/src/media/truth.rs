@@ -5,8 +5,7 @@ use std::ops::Range;
 use assay_core::verification::{FakeKind, SECTOR_BYTES, Verdict};
 
 use super::address::{LineFault, Misaddress, Operations};
-use super::content::Content;
-use super::content::PAGE;
+use super::content::{Content, PAGE};
 use super::decay::Retention;
 use super::failure::{Failure, FailurePlan};
 use super::layout::{BlockRule, Blocks, Layout, Order, Repeats};

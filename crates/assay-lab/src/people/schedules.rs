@@ -1,8 +1,7 @@
 //! Times and places of measurements: an afternoon, a model a day, every evening, working days; a computer for each
 //! model, several that share units, one unit on all of them.
 
-use super::store::{Mark, Naming};
-use super::store::{Pair, Plot};
+use super::store::{Mark, Naming, Pair, Plot};
 use super::world::World;
 
 /// Adds one model with `units` units. In seven of ten stores all units are truly equal.

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 
 use assay_lab::independent::caches::{Admits, CacheSpec, Policy};
 use assay_lab::independent::campaign::{Other, Scenario, run_one};
-use assay_lab::independent::content::Void;
 use assay_lab::independent::faults::{Fault, When};
 use assay_lab::independent::judge::{Claim, Severity, Violation};
 use assay_lab::independent::maps::Map;
 use assay_lab::independent::medium::{Error, Happening, Killed};
-use assay_lab::independent::numbers::{Rng, SECTOR, TIB, fill};
+use assay_lab::independent::numbers::{Rng, SECTOR, TIB, Void, fill};
 use assay_lab::independent::report::{attack, campaign};
 use assay_lab::independent::spec::{FAULTS, Spec, cache, failing, failing_of, fake, fake_of, genuine};
 use assay_lab::independent::truths::Reach;
@@ -184,7 +183,7 @@ fn happenings() {
     assert!(!medium.present());
     medium.replug(0);
     let mut other = spec.card.clone();
-    (other.sectors, other.content) = (128, assay_lab::independent::content::Content::Ones);
+    (other.sectors, other.content) = (128, assay_lab::independent::numbers::Content::Ones);
     let other = medium.add_card(other);
     medium.plan(When::Op(5), Happening::Insert(other));
     medium.read(0, &mut data).unwrap();

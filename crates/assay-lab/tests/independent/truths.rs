@@ -1,9 +1,8 @@
 //! Compares the truth of each map with a small medium where every address is written and read.
 
 use assay_lab::independent::caches::{PoolRule, PoolSpec};
-use assay_lab::independent::content::Void;
 use assay_lab::independent::maps::{Map, PageAt};
-use assay_lab::independent::numbers::{SECTOR, Sector, fill};
+use assay_lab::independent::numbers::{SECTOR, Sector, Void, fill};
 use assay_lab::independent::spec::{FAKE_MAPS, Spec, fake_of};
 use assay_lab::independent::truths::{Held, Size, Word};
 use std::collections::HashSet;

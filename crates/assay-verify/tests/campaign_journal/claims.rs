@@ -6,8 +6,7 @@ use assay_lab::SplitMix;
 use assay_lab::media::ModelMedium;
 use assay_verify::probe::{Device, Identity, JournalError, JournalLeft, Restoration, RestoreError, Restored};
 
-use crate::world::{Call, Card, Failing, World};
-use crate::world::{JOURNAL, Stage, blocks, changed, identity};
+use crate::world::{Call, Card, Failing, JOURNAL, Stage, World, blocks, changed, identity};
 
 const SECTOR: u64 = 512;
 /// Most bytes that one record of the journal covers.

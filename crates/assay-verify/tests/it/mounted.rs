@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::verification::{FakeKind, Verdict, Verification};
 use assay_engine::Control;
-use assay_lab::media::catalogue;
-use assay_lab::media::{Accounting, Cache, Failure, Layout, MediumSpec, Pool, SharedMedium, WhenFull};
+use assay_lab::media::{Accounting, Cache, Failure, Layout, MediumSpec, Pool, SharedMedium, WhenFull, catalogue};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab, skip};
 use assay_verify::files::{CheckPlan, Checked, Format, Settings, check};
 use assay_verify::quick::{self, Quick};

@@ -1,4 +1,22 @@
-//! Derives what the device is from what was found.
+//! The search: what is written where, what is read back, and what follows from it.
+
+mod alias;
+mod careful;
+mod discover;
+mod eviction;
+mod kinds;
+#[cfg(test)]
+mod known_tests;
+mod map;
+mod periods;
+mod proof;
+mod same_medium;
+mod stages;
+mod stamped;
+
+pub(crate) use stages::Search;
+pub(crate) use stamped::{End, StampedDevice, Watch};
+pub use stamped::{Phase, Progress};
 
 use std::collections::BTreeMap;
 
@@ -8,13 +26,15 @@ use assay_core::verification::{
     Verification, Whole,
 };
 
-use super::super::device::{Device, Fault};
-use super::super::plan::PARTS;
-use super::super::put_back::{Restored, Standing};
-use super::super::stamp::Seen;
-use super::map::State;
-use super::stages::{LossKind, Repeat, Search};
-use super::stamped::{End, Moved};
+use self::map::State;
+use self::stages::{LossKind, Repeat};
+use self::stamped::Moved;
+use super::device::{Device, Fault};
+use super::plan::PARTS;
+use super::put_back::{Restored, Standing};
+use super::stamp::Seen;
+
+// Derives what the device is from what was found.
 
 /// What is known at the end.
 #[derive(Debug)]

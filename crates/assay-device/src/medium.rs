@@ -1,15 +1,22 @@
-//! Kind of a disk, and the module that describes it; NVMe drives and disks that are not hardware.
+//! What a disk is: kind, identity, bus.
+
+mod bus;
+mod mmc;
+mod scsi;
+
+pub(crate) use bus::{bus_towards, clean, maker_of_model as maker};
 
 use std::path::{Path, PathBuf};
 
 use assay_core::medium::{Bus, Medium, MediumKind};
 
-use super::bus::{self, Lane};
-use super::facts::{clean, note, of_kind};
-use super::{facts, mmc, scsi};
+use self::bus::Lane;
 use crate::block::{Node, is_numbered};
 use crate::files;
 use crate::files::Sysroot;
+use bus::{note, of_kind};
+
+// Kind of a disk, and the module that describes it; NVMe drives and disks that are not hardware.
 
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     let name = disk.name.as_str();
@@ -51,7 +58,7 @@ pub(crate) fn describe_nvme(sysroot: &Sysroot, disk: &Node) -> Medium {
     };
     let mut facts = of_kind(MediumKind::Nvme);
     facts.model = read("model");
-    facts.vendor = facts.model.as_deref().and_then(facts::maker_of_model).map(str::to_owned);
+    facts.vendor = facts.model.as_deref().and_then(bus::maker_of_model).map(str::to_owned);
     facts.unit = read("serial");
     note(&mut facts, "firmware", read("firmware_rev"));
     facts.bus = controller.and_then(|controller| nvme_bus(sysroot, &controller));

@@ -1,4 +1,13 @@
-//! The quick check from beginning to end.
+//! The quick check of a mounted medium, without root: stamps spread over all free space.
+//!
+//! Space is set aside for many files that together take all free space, so that their blocks lie all over the medium.
+//! One block of each is stamped and read back, in rounds that double, until something is lost or all are stamped. Then
+//! runs of pages are written at both ends of the space. They evict the stamps from caches, and overwrite some where
+//! addresses wrap around.
+
+mod pages;
+mod probe;
+mod spread;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,13 +20,15 @@ use assay_core::verification::{
 };
 use assay_engine::Control;
 
-use super::pages::{STAMP, Wraparounds};
-use super::probe::{Probed, Spread, probe};
-use super::spread::{Files, Ground};
+use self::pages::{STAMP, Wraparounds};
+use self::probe::{Probed, Spread, probe};
+use self::spread::{Files, Ground};
 use crate::files::{
     CheckPlan, Checked, ChunkFindings, DriverLayer, Folder, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
     StopReason, Tally, VerifyError, remove_files,
 };
+
+// The quick check from beginning to end.
 
 /// Settings of a quick check.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,10 @@
-//! The machines of a cluster: nodes, a control machine, and a server; and their inventory for Ansible.
+//! A cluster on one machine: nodes that ssh reaches, each in its own namespaces.
+
+mod node;
+mod space;
+
+pub use node::{Node, NodePlan};
+pub use space::Space;
 
 use std::fmt::Write as _;
 use std::fs::{create_dir_all, write};
@@ -8,10 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::node::{Keys, Node, NodePlan};
-use super::space::{CONTROL, SERVER, Space};
+use self::node::Keys;
+use self::space::{CONTROL, SERVER};
 use crate::host::{Missing, need, run};
 use crate::limited::LimitedCard;
+
+// The machines of a cluster: nodes, a control machine, and a server; and their inventory for Ansible.
 
 /// Most nodes of a cluster, the size of the cluster in the articles. Each has its own address.
 const MOST_NODES: usize = 28;
@@ -159,14 +167,14 @@ impl Cluster {
 // The inventory of the cluster for Ansible.
 
 /// Writes an INI file that states how each node is reached and what is measured there.
-pub(super) fn write_inventory(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<PathBuf, Missing> {
+fn write_inventory(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<PathBuf, Missing> {
     let path = directory.join("inventory.ini");
     std::fs::write(&path, inventory_text(nodes, keys)).map_err(|e| Missing(format!("{}: {e}", path.display())))?;
     Ok(path)
 }
 
 /// Writes `ssh_config`, and a program `bin/ssh` that reads it instead of the user's own.
-pub(super) fn write_ssh(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<(), Missing> {
+fn write_ssh(directory: &Path, nodes: &[Node], keys: &Keys) -> Result<(), Missing> {
     let fail = |e: std::io::Error| Missing(format!("{}: {e}", directory.display()));
     let mut text = String::new();
     for node in nodes {

@@ -1,4 +1,39 @@
-//! The check from beginning to end.
+//! The full check of a mounted medium: salted files, or files of f3 and H2testw, over all free space.
+//!
+//! Other files are not touched: the files lie in a directory of assay's own ([`DIRECTORY`]) in the target, and other
+//! `*.h2w` files there are kept and named.
+//!
+//! Progress is made durable, and saved in that directory, every half a minute and after each file. A check that resumes
+//! after a crash repeats no more than that.
+
+mod content;
+mod directory;
+mod eviction;
+mod medium;
+// Their media are modelled by a crate that needs Linux.
+#[cfg(test)]
+#[cfg(not(windows))]
+mod model_tests;
+mod pass;
+mod plan;
+mod pool;
+mod progress;
+mod size;
+mod survey;
+mod tally;
+mod verdict;
+mod work;
+
+pub use content::{Content, FILE_BYTES, Format, classify, fill, intact};
+pub use directory::{DIRECTORY, Left, VerifyError, left, remove};
+pub(crate) use directory::{HeldDirectory, STATE, State, failure_of, gone_error, remove_files, spread_name};
+pub(crate) use medium::{DriverLayer, Folder, Mounted};
+pub(crate) use pass::StopReason;
+pub use plan::{CheckPlan, Settings};
+pub(crate) use pool::Pool;
+pub use progress::{Phase, Progress};
+pub(crate) use survey::{Raw, Readable};
+pub(crate) use tally::{ChunkFindings, Tally};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,21 +46,15 @@ use assay_core::verification::{
 };
 use assay_engine::Control;
 
-use super::content::Content;
-use super::directory::{HeldDirectory, STATE, State, VerifyError, file_name, held, remove_files};
-use super::medium::{DriverLayer, Folder, Mounted};
-use super::pass::StopReason;
-use super::plan::{CheckPlan, Settings};
-use super::pool::Pool;
-use super::progress::Progress;
-use super::size::{Map, Region, regions};
-use super::survey;
-use super::survey::{Raw, Seen};
-use super::tally::Tally;
-use super::verdict::{Scope, judge};
-use super::work::{Work, Worked, save};
+use self::directory::{file_name, held};
+use self::size::{Map, Region, regions};
+use self::survey::Seen;
+use self::verdict::{Scope, judge};
+use self::work::{Work, Worked, save};
 use crate::probe::Salt;
 use crate::sys;
+
+// The check from beginning to end.
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq)]
@@ -232,7 +261,7 @@ fn finish(
 
 /// Puts map, first error and speed of a check in the order of device addresses. They stay as they are where the address of
 /// something that was tested is not known.
-pub(super) fn by_address(verification: &mut Verification, tally: &Tally, map: &Map) {
+fn by_address(verification: &mut Verification, tally: &Tally, map: &Map) {
     let found = regions(tally, Some(map));
     let tested: u64 = tally.tested().iter().map(|(start, end)| end - start).sum();
     let passes = [&verification.write, &verification.read].map(|pass| pass.as_ref().map(|pass| placed(pass, map)));
@@ -281,7 +310,7 @@ fn placed(pass: &Pass, map: &Map) -> Option<Pass> {
 mod tests {
     use assay_core::verification::{Method, SectorCounts};
 
-    use super::super::tally::ChunkFindings;
+    use super::super::files::tally::ChunkFindings;
     use super::*;
     use crate::sys::Extent;
 

@@ -1,9 +1,28 @@
-//! The kinds of stores, the store of a seed, and the behaviour of media in it.
+//! Stores as users make them: a second generator, written from the documents and the help texts alone.
+//!
+//! It shares nothing with [`crate::fleet`], and was written without knowledge of the program's decisions. So a wrong
+//! assumption of the first generator shows here. A [`Store`] has files to import, questions, and the truth:
+//!
+//! - `world`: models, units, hosts and days with their true speeds, and the result of a run of a unit.
+//! - `paper`: a run as a record of assay, or as a text copied from CrystalDiskMark.
+//! - `store`: the files, names and questions of one store.
+//! - `schedules`, `imports`, `behaviour`: functions that fill stores of a kind, one subject each.
+//! - `kinds`: the kinds, and the store of a seed.
+//!
+//! All speeds are logarithms until they are written; all times are UTC.
 
-use super::schedules;
-use super::schedules::unit_sd;
-use super::store::{Plot, Store};
-use super::world::{DURABLE, WRITE};
+mod schedules;
+mod store;
+mod world;
+
+pub use store::{Drawn, File, Pair, Store};
+pub use world::{LOAD_TITLES, LOADS, Model, Unit};
+
+use self::schedules::unit_sd;
+use self::store::Plot;
+use self::world::{DURABLE, WRITE};
+
+// The kinds of stores, the store of a seed, and the behaviour of media in it.
 
 /// The name of a kind, and the function that fills an empty store.
 type Kind = (&'static str, fn(&mut Plot));
@@ -51,7 +70,7 @@ pub fn draw(seed: u64) -> Store {
 // Behaviour of media: drift, a cold start, erratic models, odd units, write rates that order models differently.
 
 /// Repeats that drift or are correlated, and a slow first one.
-pub(super) fn drift(plot: &mut Plot) {
+fn drift(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(4) as usize;
     let sd = unit_sd(&mut plot.world);
     let models = plot.world.models(2, each, sd);
@@ -75,7 +94,7 @@ pub(super) fn drift(plot: &mut Plot) {
 }
 
 /// One model of two to five varies far more than the others.
-pub(super) fn erratic(plot: &mut Plot) {
+fn erratic(plot: &mut Plot) {
     let count = 2 + plot.world.dice.below(4) as usize;
     let each = 2 + plot.world.dice.below(5) as usize;
     let models = plot.world.models(count, each, 0.03);
@@ -96,7 +115,7 @@ pub(super) fn erratic(plot: &mut Plot) {
 }
 
 /// One to three models with six to thirteen units each; up to two units of the first model are bad.
-pub(super) fn odd(plot: &mut Plot) {
+fn odd(plot: &mut Plot) {
     let count = 1 + plot.world.dice.below(3) as usize;
     let each = 6 + plot.world.dice.below(8) as usize;
     let sd = [0.02, 0.03, 0.05][plot.world.dice.below(3) as usize];
@@ -120,7 +139,7 @@ pub(super) fn odd(plot: &mut Plot) {
 }
 
 /// Models where one acknowledges writes faster and the other makes them durable earlier.
-pub(super) fn writes(plot: &mut Plot) {
+fn writes(plot: &mut Plot) {
     let each = 2 + plot.world.dice.below(5) as usize;
     let sd = [0.03, 0.05, 0.1][plot.world.dice.below(3) as usize];
     let models = plot.world.models(2, each, sd);
@@ -141,7 +160,7 @@ pub(super) fn writes(plot: &mut Plot) {
 }
 
 /// A combination: an erratic model, gaps, several runs a day, drift.
-pub(super) fn all_at_once(plot: &mut Plot) {
+fn all_at_once(plot: &mut Plot) {
     let count = 2 + plot.world.dice.below(4) as usize;
     let sd = unit_sd(&mut plot.world);
     let models: Vec<Vec<usize>> = (0..count)

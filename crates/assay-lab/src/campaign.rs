@@ -1,4 +1,30 @@
-//! Running a check over seeds, and the report of that.
+//! Campaigns: any check against many media whose truth is known, on all processors.
+//!
+//! A check is a function from a medium and a seed to a [`CheckResult`]; a [`Campaign`] runs it over
+//! the seeds of a population ([`crate::media::population`]) and gives a [`Report`]: a confusion
+//! matrix, how exact sizes are, whether the owner's data survived, traffic and time, and the seed of
+//! every wrong answer.
+//!
+//! ```no_run
+//! use assay_lab::campaign::{Campaign, CheckResult};
+//! use assay_lab::media::{FoundVerdict, ModelMedium, Reach, population};
+//!
+//! fn check(medium: &mut ModelMedium, seed: u64) -> CheckResult {
+//!     // Writes, reads, concludes, and restores.
+//!     CheckResult::from_verdict(FoundVerdict::Undecided, Reach::least())
+//! }
+//!
+//! let report = Campaign::from_media(population::any, 300).run(check);
+//! println!("{report}");
+//! assert_eq!(report.wrong().count(), 0);
+//! ```
+//!
+//! The environment variable `ASSAY_CAMPAIGN_SEEDS` sets the seeds: `2000` takes the first 2000,
+//! `1234..1235` judges one medium again and shows it.
+
+mod case;
+
+pub use case::{Case, CheckResult, Group, Judgement, Size, outline};
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -7,9 +33,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use assay_core::units::Bytes;
 
-use super::case::{Case, CheckResult, Group, Judgement, Size};
 use crate::host::on_all_processors;
 use crate::media::{Class, FoundVerdict, MediumSpec, ModelMedium};
+
+// Running a check over seeds, and the report of that.
 
 /// A population and the seeds to draw from it.
 #[derive(Debug, Clone)]

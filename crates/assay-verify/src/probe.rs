@@ -1,4 +1,28 @@
-//! A probe from the first save to the last restored block.
+//! The quick probe of a raw device: which parts of it hold data, and what kind of fake it is, in minutes.
+//!
+//! Every place is saved to a [`Journal`] on another disk before it is written, and is restored at the end, or by
+//! [`restore`] after a crash. Each sector carries a random salt, its place and the round, so that only the memory
+//! behind it can answer.
+//!
+//! See `docs/decisions/005-probe.md` for the search and its limits.
+
+mod device;
+mod journal;
+mod places;
+mod plan;
+mod put_back;
+mod restore;
+mod search;
+mod stamp;
+
+pub use device::{BlockDevice, Device, Fault, ReadDevice, TimedDevice};
+pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, JournalPlace, SystemDisk};
+pub use places::{Pending, Stands, Traces, described};
+pub use plan::{LEAST_BYTES, ProbePlan, Settings, plan};
+pub use put_back::{Differing, JournalLeft, RestoreProgress, RestoreStep, Restored, Standing};
+pub use restore::{Restoration, RestoreError, restore};
+pub use search::{Phase, Progress};
+pub use stamp::{BLOCK, Salt};
 
 use std::time::Duration;
 
@@ -6,13 +30,11 @@ use assay_core::units::Bytes;
 use assay_core::verification::{Verdict, Verification};
 use assay_engine::Control;
 
-use super::device::{Counted, Device, Fault};
-use super::journal::{Journal, JournalError};
-use super::plan::{LEAST_BYTES, ProbePlan, Settings, plan};
-use super::put_back::{JournalLeft, RestoreProgress, Restored};
-use super::restore::{Blocks, OwnSession, Restoration, RestoreError};
-use super::search::{Account, End, Phase, Progress, Search, StampedDevice, Watch, account, verification};
-use super::stamp::BLOCK;
+use self::device::Counted;
+use self::restore::{Blocks, OwnSession};
+use self::search::{Account, End, Search, StampedDevice, Watch, account, verification};
+
+// A probe from the first save to the last restored block.
 
 /// Readings of everything that was put back on a medium that is not genuine.
 const LASTING: usize = 3;
@@ -63,7 +85,7 @@ pub struct Probed {
     /// How the search ended.
     pub ended: Ended,
     /// What was put back. After an error, or where any place reads otherwise than before, the
-    /// journal is needed, and [`super::restore`] can be called.
+    /// journal is needed, and [`restore`] can be called.
     pub restored: Result<Restored, RestoreError>,
     /// What became of the journal.
     pub journal: JournalLeft,
