@@ -1,6 +1,5 @@
 //! Windows, from Windows 10 on. Raw devices are neither read nor written.
 
-pub(crate) use super::no_raw::*;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::num::NonZeroU64;
