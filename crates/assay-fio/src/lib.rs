@@ -13,9 +13,8 @@ mod options;
 mod run;
 mod values;
 
-pub use area::JobPlace;
-pub use area::{Included, is_job_text};
+pub use area::{Included, JobPlace, is_job_text};
 pub use export::job_file;
 pub use given::Amount;
 pub use job_file::{JobFile, Wish, read_job_file};
-pub use run::{Fio, run_repeat};
+pub use run::{Fio, Totals, complaint, document, io_error, run_repeat, totals};

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteError};
 use assay_core::text::harmless;
-use assay_fio::{JobFile, Wish, job_file, output};
+use assay_fio::{JobFile, Wish, complaint, document, io_error, job_file, totals};
 use assay_fleet::{Event, Ledger, RunEnd};
 use assay_import::{FORMATS, File, Format, Item, Options, Sheet, Text, import};
 use assay_report::{Style, card};
@@ -159,9 +159,9 @@ pub(crate) fn texts() -> Vec<Vec<u8>> {
 /// Figures of any output are finite and add up; words of it are one line.
 pub(crate) fn fio_output(data: &[u8]) {
     let text = input::text(data);
-    if let Some(document) = output::document(&text) {
+    if let Some(document) = document(&text) {
         for synced in [false, true] {
-            let totals = output::totals(&document, "m", synced);
+            let totals = totals(&document, "m", synced);
             assert!(totals.iops.is_finite() && totals.bytes_per_second.is_finite(), "{totals:?}");
             let h = &totals.histogram;
             let quantiles = [0.0, 0.5, 0.99, 1.0].map(|share| h.quantile(share));
@@ -169,8 +169,8 @@ pub(crate) fn fio_output(data: &[u8]) {
             assert!(quantiles.iter().flatten().chain(&h.mean()).all(|ns| ns.is_finite() && *ns >= 0.0), "{h:?}");
         }
     }
-    input::one_line(&output::complaint(&text));
-    if let Some((_, offset)) = output::io_error(&text) {
+    input::one_line(&complaint(&text));
+    if let Some((_, offset)) = io_error(&text) {
         assert!(text.contains("io_u error") && text.contains(" offset="), "{offset}");
     }
 }
