@@ -10,7 +10,6 @@ mod date;
 mod formats;
 mod group;
 mod import;
-mod json;
 mod labels;
 mod number;
 mod pattern;

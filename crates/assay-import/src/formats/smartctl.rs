@@ -6,9 +6,9 @@
 use assay_core::medium::MediumKind;
 use serde_json::Value;
 
+use crate::date;
 use crate::report::{Format, Report, Section};
-use crate::text::Text;
-use crate::{date, json};
+use crate::text::{Text, json_begins, json_body};
 
 /// smartctl.
 pub(crate) struct Smartctl;
@@ -61,13 +61,13 @@ impl Format for Smartctl {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        json::begins(text, at, "\"json_format_version\"")
+        json_begins(text, at, "\"json_format_version\"")
             || is_sorted(text, at)
-            || json::begins(text, at, "\"avail_spare\"")
+            || json_begins(text, at, "\"avail_spare\"")
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let (body, end, cut) = json::body(text, at, |line| self.begins(text, line));
+        let (body, end, cut) = json_body(text, at, |line| self.begins(text, line));
         let nothing = |what: &str| Section::nothing(end, text.number(at), what);
         if cut || body.len() > LONGEST {
             return nothing("output of smartctl that is not complete");

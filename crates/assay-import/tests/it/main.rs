@@ -3,7 +3,6 @@
 
 mod articles;
 mod damaged;
-mod documented;
 mod fio;
 #[cfg(not(windows))]
 mod linear;

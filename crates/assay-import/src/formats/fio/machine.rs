@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 
 use super::job::{Job, Side};
 use super::load::synced_apart;
+use crate::date;
 use crate::number::{Printed, Told};
 use crate::report::Latencies;
-use crate::text::Text;
-use crate::{date, json};
+use crate::text::{Text, json_begins, json_body};
 
 /// Longest job that is read, in bytes: one with all bins of three latencies and directions has half of it.
 const LONGEST_JOB: usize = 4 << 20;
@@ -41,13 +41,13 @@ pub(super) struct Document {
 
 /// Whether a document begins: its first name is `fio version`.
 pub(super) fn begins_json(text: &Text, at: usize) -> bool {
-    json::begins(text, at, "\"fio version\"")
+    json_begins(text, at, "\"fio version\"")
 }
 
 /// The document that begins at a line.
 pub(super) fn read_json(text: &Text, at: usize) -> Document {
     // Another one begins where this one was never closed.
-    let (body, end, cut) = json::body(text, at, |line| begins_json(text, line));
+    let (body, end, cut) = json_body(text, at, |line| begins_json(text, line));
     let mut document = Document { end, cut, ..Document::default() };
     let plain = if ["nan", "inf"].iter().any(|odd| body.contains(odd)) { without_nan(&body) } else { body };
     let parse = || serde_json::from_str::<BTreeMap<String, &RawValue>>(&plain).ok();

@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::json::body;
 use crate::pattern::{Regex, regex};
-use crate::text::Text;
+use crate::text::{Text, json_body};
 
 /// A result file.
 #[derive(Debug, Clone, Default)]
@@ -150,7 +149,7 @@ pub(super) fn begins_json(text: &Text, at: usize) -> bool {
 
 /// The document that begins in line `at`, and the line behind it.
 pub(super) fn read_json(text: &Text, at: usize) -> (Result<Document, String>, usize) {
-    let (body, end, cut_off) = body(text, at, |next| begins_json(text, next));
+    let (body, end, cut_off) = json_body(text, at, |next| begins_json(text, next));
     if cut_off {
         return (Err("JSON of the Phoronix Test Suite that is cut off".to_owned()), end);
     }
