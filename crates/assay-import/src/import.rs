@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing};
 use assay_core::record::Record;
 use serde_json::value::RawValue;
 
@@ -252,8 +252,8 @@ fn scan(text: &Text, take: &mut dyn FnMut(FoundReport) -> ControlFlow<()>) {
         }
         for mut report in reports {
             if report.is_full() {
-                let what = format!("figures behind the first {MOST_FIGURES}");
-                report.findings.push(Finding::SourceIncomplete { what });
+                let missing = Missing::Beyond { figures: MOST_FIGURES as u64 };
+                report.findings.push(Finding::SourceIncomplete { missing });
             }
             let (from, to) = report.lines.unwrap_or((at, end));
             let part = Part { format: format.name(), report, from, to };

@@ -1,8 +1,8 @@
 //! Numbers as tools and locales print them.
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Amount, Contradiction, Quantity};
 use assay_core::units::Bytes;
-use assay_core::verification::{Checker, FakeKind, Method, Pass, SECTOR_BYTES, Verdict, Verification};
+use assay_core::verification::{Checker, FakeKind, Method, Pass, SECTOR_BYTES, Verdict, Verification, SectorCounts};
 
 /// A decimal number with a point or a comma: `19.3`, `19,3`, `1.234,5`, `1,234.5`, `1 234,5`, `1'234.5`. Of one mark
 /// alone it is the decimal one, unless three digits and nothing else follow several of it.
@@ -134,59 +134,30 @@ impl Told {
 
     /// The first contradiction between two of its figures. `block` is the size of an operation in bytes, if known.
     pub(crate) fn contradiction(&self, block: Option<u64>) -> Option<Finding> {
-        let block_bytes = block.filter(|bytes| *bytes > 0);
-        let block = block_bytes.map(|bytes| Printed::exact(bytes as f64));
-        let size = block_bytes.map(|bytes| Bytes(bytes).to_string()).unwrap_or_default();
-        let megabytes = |rate: Printed| format!("{} MB/s", digits(rate.value / 1e6));
-        let how = differ(self.rate, self.iops, block)
-            .map(|(rate, iops, _)| format!("{} are not {} IOPS of {size}", megabytes(rate), digits(iops.value)))
-            .or_else(|| {
-                differ(self.bytes, self.rate, self.seconds).map(|(bytes, rate, seconds)| {
-                    format!("{} bytes in {} s are not {}", bytes.value, digits(seconds.value), megabytes(rate))
-                })
-            })
-            .or_else(|| {
-                differ(self.operations, self.iops, self.seconds).map(|(operations, iops, seconds)| {
-                    let (iops, seconds) = (digits(iops.value), digits(seconds.value));
-                    format!("{} operations in {seconds} s are not {iops} IOPS", operations.value)
-                })
-            })
-            .or_else(|| {
-                differ(self.bytes, self.operations, block).map(|(bytes, operations, _)| {
-                    format!("{} operations of {size} are not {} bytes", operations.value, bytes.value)
-                })
-            })?;
-        Some(Finding::SourceContradicts { how })
+        use Quantity::{BlockBytes, Bytes, BytesPerSecond, Iops, Operations, Seconds};
+        let block = block.filter(|bytes| *bytes > 0).map(|bytes| Printed::exact(bytes as f64));
+        let products = [
+            [(BytesPerSecond, self.rate), (Iops, self.iops), (BlockBytes, block)],
+            [(Bytes, self.bytes), (BytesPerSecond, self.rate), (Seconds, self.seconds)],
+            [(Operations, self.operations), (Iops, self.iops), (Seconds, self.seconds)],
+            [(Bytes, self.bytes), (Operations, self.operations), (BlockBytes, block)],
+        ];
+        let contradiction = products.into_iter().find_map(differ)?;
+        Some(Finding::SourceContradicts { contradiction })
     }
 }
 
-/// The three where they are known, and the first is not the product of the others.
-fn differ(
-    product: Option<Printed>,
-    one: Option<Printed>,
-    other: Option<Printed>,
-) -> Option<(Printed, Printed, Printed)> {
-    let all = [product?, one?, other?];
+/// A contradiction where the first of three that are known is not the product of the others.
+fn differ([product, one, other]: [(Quantity, Option<Printed>); 3]) -> Option<Contradiction> {
+    let all = [product.1?, one.1?, other.1?];
     let sound = all.iter().all(Printed::is_sound);
-    let [product, one, other] = all;
-    let (computed, tolerance) = (one.value * other.value, SLACK + all.iter().map(Printed::share).sum::<f64>());
+    let [value, first, second] = all;
+    let (computed, tolerance) = (first.value * second.value, SLACK + all.iter().map(Printed::share).sum::<f64>());
     // Alike in both directions: what is ten times too small is as wrong as what is ten times too large.
-    let ratio = (computed / product.value).max(product.value / computed);
-    (sound && ratio > 1.0 + tolerance).then_some((product, one, other))
-}
-
-/// With four digits, or all before the point.
-fn digits(value: f64) -> String {
-    let places = match value {
-        1e3.. => 0,
-        10.0.. => 2,
-        _ => 4,
-    };
-    let text = format!("{value:.places$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    let ratio = (computed / value.value).max(value.value / computed);
+    let told = |(quantity, _), printed: Printed| Amount::new(quantity, printed.value);
+    (sound && ratio > 1.0 + tolerance)
+        .then(|| Contradiction::product(told(product, value), told(one, first), told(other, second)))
 }
 
 // Results of tests that fill a medium and read it back.
@@ -222,13 +193,19 @@ pub(crate) fn check_decide(check: &mut Verification, tail_is_lost: bool, complet
 }
 
 /// What contradicts a count of sectors: a size that is printed beside it, rounded or cut off.
-pub(crate) fn check_contradicts(size: &str, unit: Option<f64>, sectors: u64, of: &str) -> Option<Finding> {
+pub(crate) fn check_contradicts(size: &str, unit: Option<f64>, sectors: u64) -> Option<Finding> {
     let size = printed(size)?.times(unit?);
     let counted = sectors.saturating_mul(SECTOR_BYTES) as f64;
     // Without digits behind the point a size below one is printed as none.
     let differs = (size.value - counted).abs() > size.step.max(counted * 0.01);
-    let how = || format!("{sectors} sectors {of} are not {} bytes", size.value.round());
-    differs.then(|| Finding::SourceContradicts { how: how() })
+    let contradiction = || {
+        Contradiction::product(
+            Amount::new(Quantity::Bytes, size.value),
+            Amount::new(Quantity::Sectors, sectors as f64),
+            Amount::new(Quantity::SectorBytes, SECTOR_BYTES as f64),
+        )
+    };
+    differs.then(|| Finding::SourceContradicts { contradiction: contradiction() })
 }
 
 /// A pass over `bytes` at a rate.
@@ -295,7 +272,7 @@ mod tests {
         assert_eq!(cause(told(rate, iops), Some(1 << 20)), None);
         assert_eq!(
             cause(told(printed_with_step(38.4064e6, 100.0), iops), Some(1 << 20)).unwrap(),
-            "the imported text contradicts itself: 38.41 MB/s are not 366.3 IOPS of 1 MiB"
+            "the imported text contradicts itself: 366 IOPS of 1 MiB make 384 MB/s, not 38.4 MB/s (one is 10.0 times the other)"
         );
         assert_eq!(cause(told(rate, iops), None), None, "nothing to compare with");
         // Two operations by the second, cut off to whole ones.

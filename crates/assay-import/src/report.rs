@@ -6,7 +6,7 @@ use assay_core::arrivals::Arrivals;
 use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing, Untold};
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::priority::Priorities;
@@ -363,10 +363,11 @@ impl Figure {
         }
         // How long a run lasted is known of few tools, and compared with nothing.
         let missed = measurement.workload.unknown.iter().filter(|what| **what != Unknown::Stop);
-        let share = (self.load.op == Op::Mixed && self.load.read_percent.is_none()).then_some("share of reads");
-        let what: Vec<&str> = missed.map(|what| what.title()).chain(share).collect();
-        if !what.is_empty() {
-            measurement.warn(Finding::NotTold { tool: tool.to_owned(), what: what.join(", ") });
+        let settings: Vec<Unknown> = missed.copied().collect();
+        let share_of_reads = self.load.op == Op::Mixed && self.load.read_percent.is_none();
+        if !settings.is_empty() || share_of_reads {
+            let untold = Untold::Load { settings, share_of_reads };
+            measurement.warn(Finding::NotTold { tool: tool.to_owned(), untold });
         }
         for finding in self.findings.into_iter().chain(contradiction) {
             measurement.warn(finding);
@@ -467,15 +468,15 @@ impl Sections {
     }
 
     /// What is missing, where reads and writes should both have a heading.
-    pub(crate) fn missing(&self) -> Option<String> {
+    pub(crate) fn missing(&self) -> Option<Finding> {
         let has = |op| self.headed.contains(&op);
-        let heading = match (has(Op::Read), has(Op::Write)) {
+        let section = match (has(Op::Read), has(Op::Write)) {
             _ if self.headed.is_empty() => return None,
-            (true, false) => "[Write]",
-            (false, true) => "[Read]",
-            _ if self.lost_once => "a section",
+            (true, false) => Some("[Write]".to_owned()),
+            (false, true) => Some("[Read]".to_owned()),
+            _ if self.lost_once => None,
             _ => return None,
         };
-        Some(format!("the heading of {heading}"))
+        Some(Finding::SourceIncomplete { missing: Missing::Heading { section } })
     }
 }

@@ -446,7 +446,7 @@ impl Finding {
             Self::CachedByTool { tool } => {
                 cause![format!("{tool} went through the page cache, which may be part of the number")]
             }
-            Self::NotTold { tool, what } => cause![format!("{tool} does not report: {what}")],
+            Self::NotTold { tool, untold } => cause![format!("{tool} does not report: {untold}")],
             Self::CopyOf { record } => {
                 cause![format!("a copy: its repeats are those of record {record} to the last digit")]
             }
@@ -456,11 +456,17 @@ impl Finding {
                     "marked as doubtful when it was imported{why}; it is kept as printed and not used for decisions"
                 )]
             }
-            Self::ToolFailed { tool, how } => {
-                cause![format!("{tool} ended with an error ({how}); its figures are of what it did until then")]
+            Self::ToolFailed { tool, job, error, said } => {
+                let of = job.as_ref().map(|job| format!(" of the job {job}")).unwrap_or_default();
+                let said = said.as_ref().map(|said| format!(", {said}")).unwrap_or_default();
+                cause![format!(
+                    "{tool} ended with an error (error {error}{of}{said}); its figures are of what it did until then"
+                )]
             }
-            Self::SourceContradicts { how } => cause![format!("the imported text contradicts itself: {how}")],
-            Self::SourceIncomplete { what } => cause![format!("the imported text is not complete: {what}")],
+            Self::SourceContradicts { contradiction } => {
+                cause![format!("the imported text contradicts itself: {contradiction}")]
+            }
+            Self::SourceIncomplete { missing } => cause![format!("the imported text is not complete: {missing}")],
             _ => return None,
         })
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::reason::{AreaLimit, FirmwareFlag, Over, Shortfall, Size, Throttling, VoltageSign};
+use super::source::{Contradiction, Missing, Untold};
 use crate::medium::MediumKind;
 
 /// How much a finding weighs.
@@ -341,25 +342,31 @@ pub enum Finding {
     NotTold {
         /// Its name.
         tool: String,
-        /// What it does not tell, in words.
-        what: String,
+        /// What it does not tell.
+        untold: Untold,
     },
     /// An imported text says that its run ended with an error: its figures are of what came before.
     ToolFailed {
         /// The tool.
         tool: String,
-        /// What it says of the error.
-        how: String,
+        /// The job that failed; absent where the tool names none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<String>,
+        /// The number of the error.
+        error: i64,
+        /// What the tool says of it, in its words; absent where it says nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
     },
     /// The figures of an imported text contradict each other.
     SourceContradicts {
-        /// In which way.
-        how: String,
+        /// What contradicts what.
+        contradiction: Contradiction,
     },
     /// An imported text is cut off, or some of it could not be read.
     SourceIncomplete {
         /// What is missing.
-        what: String,
+        missing: Missing,
     },
     /// The user marked an imported figure as doubtful, such as one with a typing error. It stays as it was printed.
     MarkedDoubtful {

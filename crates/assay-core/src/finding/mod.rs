@@ -4,9 +4,12 @@ mod cause;
 mod kind;
 mod reason;
 mod remedy;
+mod source;
+mod source_words;
 mod warning;
 
 pub use cause::Cause;
 pub use kind::{Finding, Severity, is_small_area};
 pub use reason::{AreaLimit, FirmwareFlag, Over, Shortfall, Size, Throttling, VoltageSign};
+pub use source::{Amount, Contradiction, Detail, JobPart, Missing, Place, Quantity, RowFlaw, Untold};
 pub use warning::{Validity, ValidityVerdict, Warning};

@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Detail, Finding, Missing};
 use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Captures;
 
@@ -90,8 +90,9 @@ impl Format for AmorphousDiskMark {
                 }
             }
             None => {
-                let what = "the line `Test`, which tells size and number of runs".to_owned();
-                report.findings.push(Finding::SourceIncomplete { what });
+                report.findings.push(Finding::SourceIncomplete {
+                    missing: Missing::lines(&["Test"], &[Detail::Span, Detail::Runs]),
+                });
             }
         }
         Section { problems, ..Section::from_report(report, end) }

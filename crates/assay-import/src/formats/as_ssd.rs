@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -63,7 +63,7 @@ impl Format for AsSsd {
                 // A value that comes again is of a section whose heading is lost.
                 if !seen.insert(found[1].to_owned()) {
                     section = "lost".to_owned();
-                    report.find(Finding::SourceIncomplete { what: "the heading of a section".to_owned() });
+                    report.find(Finding::SourceIncomplete { missing: Missing::Heading { section: None } });
                 }
                 let unit = found.get(3).map_or("", |unit| unit.as_str());
                 value(&mut report, &section, &found[1], decimal(&found[2]), unit);
@@ -83,8 +83,7 @@ impl Format for AsSsd {
         report.findings.extend(contradiction(&report));
         // The last number of a text without its last line may be cut off.
         if report.scores.is_empty() || !closed && end >= text.len() {
-            let what = "the section Score, which comes last".to_owned();
-            report.findings.push(Finding::SourceIncomplete { what });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Score]) });
         }
         Section::from_report(report, end)
     }
@@ -102,12 +101,13 @@ fn contradiction(report: &Report) -> Option<Finding> {
         };
         let parts = rate(&["Sequential", "16MB"]).zip(rate(&["4K"])).zip(rate(&["4K-64Threads"]));
         let Some(((sequential, single), threads)) = parts else {
-            return Some(Finding::SourceIncomplete { what: format!("figures of which the score of {side} is made") });
+            return Some(Finding::SourceIncomplete { missing: Missing::PartsOfScore { score: side.to_owned() } });
         };
         let made = sequential / 10.0 + single + threads;
         let differs = (made - score.value.point).abs() > 1.0 + score.value.point * 0.01;
-        let how = || format!("its rates make a score of {made:.0} for {side}, not {}", score.value.point);
-        differs.then(|| Finding::SourceContradicts { how: how() })
+        let told = (Place::Summary, score.value.point);
+        let contradiction = || Contradiction::places(Quantity::Score, side, told, (Place::Computed, made));
+        differs.then(|| Finding::SourceContradicts { contradiction: contradiction() })
     })
 }
 

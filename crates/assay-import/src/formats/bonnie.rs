@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Contradiction, Finding, Missing, Place, Quantity, RowFlaw};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
 
@@ -27,14 +27,8 @@ const LONGEST: usize = 16;
 /// What a table may differ by from its line of CSV: version 2 rounds to two digits.
 const ROUNDED: f64 = 0.05;
 /// What the rates are, in the order of the columns.
-const RATES: [&str; 6] = [
-    "bytes/s of characters written",
-    "bytes/s of blocks written",
-    "bytes/s rewritten",
-    "bytes/s of characters read",
-    "bytes/s of blocks read",
-    "seeks/s",
-];
+const RATES: [&str; 6] =
+    ["characters written", "blocks written", "blocks rewritten", "characters read", "blocks read", "seeks"];
 
 static HEAD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^Version +([0-9.]+[a-z]?) +-+Sequential Output-+ +-+Sequential Input-"));
@@ -91,7 +85,7 @@ struct Parsed {
     /// Whether fields are missing at its end.
     cut: bool,
     /// How a table contradicts its line of CSV, or a line itself.
-    wrong: Option<String>,
+    wrong: Option<Contradiction>,
     /// Whether a figure of its row is no number.
     unread: bool,
 }
@@ -225,11 +219,12 @@ fn take(rows: &mut [BonnieRow], mut found: Parsed) -> Option<&mut BonnieRow> {
 }
 
 /// The first rate of a table that its line of CSV has otherwise.
-fn contradiction(table: &Parsed, line: &Parsed) -> Option<String> {
+fn contradiction(table: &Parsed, line: &Parsed) -> Option<Contradiction> {
     RATES.iter().zip(table.rates).zip(line.rates).find_map(|((what, table), line)| {
         let (table, line) = (table?, line?);
         let differs = (table - line).abs() > table.max(line) * ROUNDED;
-        differs.then(|| format!("the table has {table} {what}, its line of CSV {line}"))
+        let quantity = if *what == "seeks" { Quantity::Seeks } else { Quantity::BytesPerSecond };
+        differs.then(|| Contradiction::places(quantity, what, (Place::Table, table), (Place::Csv, line)))
     })
 }
 
@@ -375,7 +370,7 @@ fn csv(line: &str) -> Option<Parsed> {
 
 /// Where the fields of a line are, by the version of its format, and what of them contradicts that: their number, or a
 /// time where a rate would be.
-fn layout(line: &str, fields: &[&str]) -> (&'static Layout, Option<String>) {
+fn layout(line: &str, fields: &[&str]) -> (&'static Layout, Option<Contradiction>) {
     if !NEW.is_match(line) {
         return (&FORMAT_1, None);
     }
@@ -388,7 +383,7 @@ fn layout(line: &str, fields: &[&str]) -> (&'static Layout, Option<String>) {
     if fields.len() <= by_version.fields && !times(by_version) || fields.len() != other.fields || times(other) {
         return (by_version, None);
     }
-    (other, Some(format!("a line of format {told} has the {} fields of another", fields.len())))
+    (other, Some(Contradiction::Fields { format: told.to_owned(), fields: fields.len() as u64 }))
 }
 
 /// A size in MiB, or with a letter, and that of a block: `64M`, `4G:16k`.
@@ -435,12 +430,12 @@ fn report(parsed: Parsed) -> Report {
     let mut report = Report::new(NAME);
     report.version = parsed.version;
     if parsed.cut {
-        report.findings.push(Finding::SourceIncomplete { what: "the last fields of a line".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::CutOff } });
     }
     if parsed.unread {
-        report.findings.push(Finding::SourceIncomplete { what: "a figure of a row, which is no number".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::NoNumber } });
     }
-    report.findings.extend(parsed.wrong.map(|how| Finding::SourceContradicts { how }));
+    report.findings.extend(parsed.wrong.map(|contradiction| Finding::SourceContradicts { contradiction }));
     report.host.hostname = parsed.machine;
     let [characters_written, written, rewritten, characters_read, read, seeks] = parsed.rates;
     let [_, longest_write, _, _, longest_read, _] = parsed.longest;

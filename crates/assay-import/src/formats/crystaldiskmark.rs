@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Detail, Finding, Missing, RowFlaw};
 use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Captures;
 
@@ -109,8 +109,7 @@ impl Format for CrystalDiskMark {
             let reports = columns.iter().map(|column| {
                 let mut report = report(&column.text, column.name.as_deref());
                 if column.short {
-                    let what = "rows with fewer figures than others, which do not say whose they are".to_owned();
-                    report.find(Finding::SourceIncomplete { what });
+                    report.find(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::FewerFigures } });
                 }
                 report
             });
@@ -286,7 +285,7 @@ fn report(text: &str, column: Option<&str>) -> Report {
     });
     report.host.os = OS.captures(text).map(|os| os[1].trim().to_owned());
     if major == 0 {
-        report.find(Finding::SourceIncomplete { what: "the title, which tells the version".to_owned() });
+        report.find(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Version]) });
     }
     if let Some(comment) = COMMENT.captures(text) {
         report.labels.insert("comment".to_owned(), comment[1].trim().to_owned());
@@ -309,7 +308,7 @@ fn report(text: &str, column: Option<&str>) -> Report {
             continue;
         }
         if row.get(3).is_some() && report.figures.iter().any(|figure| figure.load == load) {
-            report.find(Finding::SourceIncomplete { what: "the title of rows that come again".to_owned() });
+            report.find(Finding::SourceIncomplete { missing: Missing::Heading { section: None } });
             continue;
         }
         // How often it ran stands behind the rows: cut off before it, the number of runs is not known.
@@ -320,11 +319,11 @@ fn report(text: &str, column: Option<&str>) -> Report {
         };
         report.figures.push(Figure { load, statistic, ..figure });
     }
-    report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));
+    report.findings.extend(sections.missing());
     if runs.is_none() && !report.figures.is_empty() {
         report
             .findings
-            .push(Finding::SourceIncomplete { what: "the line `Test`, which tells size and runs".to_owned() });
+            .push(Finding::SourceIncomplete { missing: Missing::lines(&["Test"], &[Detail::Span, Detail::Runs]) });
     }
     report
 }

@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Amount, Contradiction, Finding, Missing, Quantity, Untold};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::pibenchmarks::ran_dd;
@@ -344,15 +344,15 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         of_dd && single_command(text, at).is_some()
     };
     if !follows_records(text, at) && (grown() || under_way()) || more() {
-        report.findings.push(Finding::SourceIncomplete { what: "the end of dd: this is its last progress".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
     } else if let Some(asked) = asked_bytes(&arguments).filter(|asked| *asked > found.bytes) {
         // The text lost its end behind a progress line, or the medium ended sooner.
-        let what = format!("all that the command asks for, {asked} bytes");
-        report.findings.push(Finding::SourceIncomplete { what });
+        let missing = Missing::Bytes { asked_bytes: asked, told_bytes: found.bytes };
+        report.findings.push(Finding::SourceIncomplete { missing });
     }
     let Some(op) = op else {
         // A copy from one medium to another, or one of which nobody knows.
-        report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
+        report.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Direction { taken: None } });
         report.score("dd copy", rate / 1e6, "MB/s", true);
         return report;
     };
@@ -364,8 +364,13 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     if let (Some(records), Some(said)) = (counted, said)
         && records.checked_mul(said) != Some(found.bytes)
     {
-        let how = format!("the command says blocks of {said} bytes, {records} of them are not {} bytes", found.bytes);
-        report.findings.push(Finding::SourceContradicts { how });
+        let told = |quantity, value: u64| Amount::new(quantity, value as f64);
+        let contradiction = Contradiction::product(
+            told(Quantity::Bytes, found.bytes),
+            told(Quantity::Operations, records),
+            told(Quantity::BlockBytes, said),
+        );
+        report.findings.push(Finding::SourceContradicts { contradiction });
     }
     // A script that is known shows no command, and has one.
     let script = command.is_none() && op == Op::Write && ran_dd(text, at, found.bytes);

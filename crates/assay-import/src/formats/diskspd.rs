@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, Untold};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -191,7 +191,7 @@ impl Format for Diskspd {
             return Section::nothing(section.end, text.number(at), "output of diskspd without a total that moved data");
         }
         if !parsed.complete || parsed.all.bytes <= 0.0 || tables < 3 {
-            report.findings.push(Finding::SourceIncomplete { what: "the totals of reads and writes".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Totals]) });
         }
         section.reports.push(report);
         section
@@ -448,8 +448,7 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
             None => {
                 if alone {
                     // Whether it read or wrote nothing tells.
-                    report
-                        .find(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
+                    report.find(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Direction { taken: None } });
                     report.score("diskspd total", parsed.all.rate, "B/s", true);
                     report.score("diskspd operations", parsed.all.iops, "IOPS", true);
                 }
@@ -472,8 +471,9 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
     }
     let told = parsed.reads.bytes + parsed.writes.bytes;
     if !alone && parsed.all.bytes > 0.0 && (parsed.all.bytes - told).abs() > parsed.all.bytes * 1e-3 {
-        let how = format!("{} bytes in all are not the {told} of reads and writes", parsed.all.bytes);
-        report.findings.push(Finding::SourceContradicts { how });
+        let (all, sum) = ((Place::Summary, parsed.all.bytes), (Place::Sum, told));
+        let contradiction = Contradiction::places(Quantity::Bytes, "", all, sum);
+        report.findings.push(Finding::SourceContradicts { contradiction });
     }
     let share = parsed.reads.iops / sum.iops * 100.0;
     // Of several targets that differ no load is that of all.

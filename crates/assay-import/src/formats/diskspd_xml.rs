@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing, RowFlaw};
 use assay_core::workload::Pattern;
 
 use super::diskspd::{Parsed, Total, figures};
@@ -64,7 +64,7 @@ impl Format for DiskspdXml {
             return Section::nothing(end, text.number(at), "XML of diskspd without a result that moved data");
         }
         if !parsed.complete || parsed.threads.is_some_and(|threads| seen_threads < threads) {
-            report.findings.push(Finding::SourceIncomplete { what: "parts of the document".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::Broken } });
         }
         Section::from_report(report, end)
     }

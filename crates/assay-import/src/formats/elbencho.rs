@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing, RowFlaw, Untold};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
 
@@ -65,7 +65,7 @@ impl Format for Elbencho {
             // A row that ends early may end within a number.
             if fields.len() < names.len() {
                 if let Some((_, report)) = calls.last_mut() {
-                    report.find(Finding::SourceIncomplete { what: "a row that ends early".to_owned() });
+                    report.find(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::CutOff } });
                 }
                 section
                     .problems
@@ -210,8 +210,7 @@ pub(super) fn coarse(figure: &mut Figure, printed: Option<f64>) {
     let rate = figure.bytes_per_second.zip(printed.filter(|printed| *printed < FINE));
     let exact = figure.iops.zip(figure.load.block_bytes).is_some();
     if rate.is_some() && !exact {
-        let what = "less than whole units of its rate".to_owned();
-        figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
+        figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Digits });
     }
 }
 

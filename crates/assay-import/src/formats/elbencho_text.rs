@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing, Untold};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
@@ -122,7 +122,7 @@ impl Format for ElbenchoText {
         if let Some(first) = reports.first_mut() {
             first.lines = first.lines.map(|(_, to)| (head.from, to));
             if headless {
-                first.find(Finding::SourceIncomplete { what: "the heading of the table".to_owned() });
+                first.find(Finding::SourceIncomplete { missing: Missing::Heading { section: None } });
             }
         }
         Section { end, reports, problems }
@@ -359,12 +359,9 @@ impl Phase {
         let mut figure = Figure::new(load);
         figure.iops = self.iops;
         if let Some(by_block) = self.absurd(head, figure.load.block_bytes) {
-            figure.load.block_bytes = None;
-            let what = format!(
-                "its block size: the usual one, which its command does not name, would make {:.0} GB/s",
-                by_block / 1e9
-            );
-            figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
+            let usual_bytes = figure.load.block_bytes.take().unwrap_or_default();
+            let untold = Untold::BlockSize { usual_bytes, bytes_per_second: by_block.min(f64::MAX) };
+            figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold });
         }
         let (whole, unit) = self.rate.map_or((None, 1.0), |(whole, unit)| (Some(whole), unit));
         figure.bytes_per_second = rate(whole, unit, self.iops, figure.load.block_bytes);
@@ -395,7 +392,7 @@ impl Phase {
         let size = head.value("-s", "--size");
         let empty = self.entries.is_some() && head.command.is_some() && size.is_none_or(|size| size.starts_with('0'));
         if self.op().is_some() && self.rate.is_none() && self.iops.is_none() && !empty {
-            report.find(Finding::SourceIncomplete { what: format!("the figures of {}", self.name) });
+            report.find(Finding::SourceIncomplete { missing: Missing::Figures { test: self.name.clone() } });
         }
     }
 }

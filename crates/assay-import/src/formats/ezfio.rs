@@ -5,7 +5,7 @@
 //! operations, which are rounded. Latencies are means. A row of zeros was not run: its block was smaller than the
 //! drive's.
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::number::{Printed, decimal, printed};
@@ -64,7 +64,7 @@ impl Format for EzFio {
             } else if line == "ERROR" {
                 report
                     .findings
-                    .push(Finding::SourceIncomplete { what: "the test that failed, and those behind it".to_owned() });
+                    .push(Finding::SourceIncomplete { missing: Missing::AfterFailure { failed: "a test".to_owned() } });
             } else if matches!(cells.first(), Some(&("Seq" | "Rand"))) {
                 problems.push(Problem { line: text.number(number), what: "a row of ezFIO that ends early".to_owned() });
             } else if cells.len() == 1 && !line.is_empty() && titles(text, number) {

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Contradiction, Detail, Missing, Place, Quantity};
 use assay_core::verification::{Checker, Doubt, FakeKind, Method, Remark, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
@@ -234,8 +234,7 @@ impl F3Run {
         }
         self.summary[at] = sectors[4].parse().ok();
         if let Some(count) = self.summary[at] {
-            let of = names[at].trim_start_matches("Data ");
-            self.wrong.extend(check_contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count, of));
+            self.wrong.extend(check_contradicts(&sectors[2], unit(&sectors[3], Base::Binary), count));
         }
         true
     }
@@ -248,7 +247,9 @@ impl F3Run {
             report.medium.path.clone_from(device);
             let check = self.probe(*verdict, *kind);
             if !self.probed && check.verdict != *verdict {
-                report.findings.push(Finding::SourceIncomplete { what: "the end of f3probe".to_owned() });
+                report
+                    .findings
+                    .push(Finding::SourceIncomplete { missing: Missing::End { tool: "f3probe".to_owned() } });
             }
             report.verification = Some(check);
         }
@@ -258,7 +259,7 @@ impl F3Run {
         if self.failed_write {
             report
                 .findings
-                .push(Finding::SourceIncomplete { what: "what f3write could not write: it failed".to_owned() });
+                .push(Finding::SourceIncomplete { missing: Missing::AfterFailure { failed: "f3write".to_owned() } });
         }
         let span = report.verification.as_ref().map(|check| check.checked_bytes).filter(|bytes| *bytes > 0);
         for (name, op, rate) in [("f3write", Op::Write, self.write), ("f3read", Op::Read, self.read)] {
@@ -318,8 +319,7 @@ impl F3Run {
             false => *summary != sums,
         };
         if let Some(summary) = summary.filter(|summary| differs(summary) && !self.files.is_empty()) {
-            let how = format!("the summary counts {summary:?} sectors, its files {sums:?}");
-            report.findings.push(Finding::SourceContradicts { how });
+            report.findings.extend(contradictions(&summary, &sums, self.shortened));
         }
         // Losses of single files prove damage, and a summary without them proves nothing good.
         let hides_losses = summary.is_some_and(|summary| (1..4).any(|kind| sums[kind] > summary[kind]));
@@ -358,21 +358,32 @@ impl F3Run {
         };
         check.remarks.extend(self.partly.then_some(Remark::PartlyUnread));
         if self.broken || summary.is_none() && self.read.is_some() {
-            report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::SectorCounts]) });
         }
         if self.files.is_empty() && check.verdict == Verdict::Damaged {
-            report.findings.push(Finding::SourceIncomplete { what: "which files have lost data".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::LostFiles]) });
         }
         if self.read.is_none() {
-            report
-                .findings
-                .push(Finding::SourceIncomplete { what: "the end of f3read, which is its speed".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::End { tool: "f3read".to_owned() } });
         } else if self.missing {
-            report.findings.push(Finding::SourceIncomplete { what: "files that f3read did not find".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::MissingFiles]) });
         }
         check.written_bytes = check.checked_bytes;
         check.write = check_pass(check.checked_bytes, self.write);
         check.read = check_pass(check.checked_bytes, self.read);
         report.verification = Some(check);
     }
+}
+
+/// Which sectors a summary counts otherwise than the files, whose list may be shortened.
+fn contradictions(summary: &[u64; 4], sums: &[u64; 4], shortened: bool) -> Vec<Finding> {
+    let kinds = ["OK", "corrupted", "slightly changed", "overwritten"];
+    let all = kinds.into_iter().zip(summary.iter().zip(sums));
+    let differ = all.filter(|(_, (whole, sum))| if shortened { sum > whole } else { sum != whole });
+    differ
+        .map(|(of, (whole, sum))| {
+            let (here, there) = ((Place::Summary, *whole as f64), (Place::Sum, *sum as f64));
+            Finding::SourceContradicts { contradiction: Contradiction::places(Quantity::Sectors, of, here, there) }
+        })
+        .collect()
 }

@@ -4,10 +4,10 @@
 //! How much was tested it tells only where that is not all, or where data were lost. A report ends with its version; one
 //! without that end is cut off and proves nothing good.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Contradiction, Detail, Missing, Place, Quantity};
 use assay_core::verification::{Checker, Doubt, FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
@@ -139,9 +139,10 @@ fn report(text: &str) -> Option<Report> {
     let mut check = check_undecided(Checker::H2testw, Method::Full);
     let Counted { lost, wrong, good_told } = count(text, &mut check)?;
     if let Some(lost) = lost.filter(|lost| *lost != check.counts.lost()) {
-        let how = format!("{lost} sectors are lost, and {} by their kinds", check.counts.lost());
+        let (whole, kinds) = ((Place::Summary, lost as f64), (Place::Sum, check.counts.lost() as f64));
+        let contradiction = Contradiction::places(Quantity::Sectors, "lost", whole, kinds);
         if complete {
-            report.findings.push(Finding::SourceContradicts { how });
+            report.findings.push(Finding::SourceContradicts { contradiction });
         }
         let known = check.counts.lost();
         check.counts.corrupted = check.counts.corrupted.saturating_add(lost.saturating_sub(known));
@@ -153,9 +154,9 @@ fn report(text: &str) -> Option<Report> {
         Some((mib(1)?, mib(2)?)).filter(|(tested, all)| tested <= all)
     });
     if let Some(told) = told.as_ref().filter(|_| partly.is_none()) {
-        report
-            .findings
-            .push(Finding::SourceContradicts { how: format!("{} of {} MByte were tested", &told[1], &told[2]) });
+        let mib = |at: usize| told[at].parse::<f64>().unwrap_or_default() * 1_048_576.0;
+        let contradiction = Contradiction::places(Quantity::Bytes, "", (Place::Tested, mib(1)), (Place::Whole, mib(2)));
+        report.findings.push(Finding::SourceContradicts { contradiction });
     }
     let first = first_error(text);
     let counts = check.counts;
@@ -173,7 +174,7 @@ fn report(text: &str) -> Option<Report> {
     let called = finished.is_some() && !good && check.verdict == Verdict::Undecided;
     if called || check.counts.lost() > 0 && !good_told {
         (check.verdict, check.kind, check.real_bytes) = (Verdict::Damaged, None, None);
-        report.findings.push(Finding::SourceIncomplete { what: "counts of sectors".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::SectorCounts]) });
     }
     if let Some((tested, _)) = partly {
         check.checked_bytes = check.checked_bytes.max(tested);
@@ -186,10 +187,10 @@ fn report(text: &str) -> Option<Report> {
         _ => None,
     };
     if !complete {
-        report.findings.push(Finding::SourceIncomplete { what: "the end, which is the version of H2testw".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
     }
     if verdict_lost {
-        report.findings.push(Finding::SourceIncomplete { what: "its verdict, which comes first".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Verdict]) });
     }
     report.figures = speeds(text, &mut check);
     // Speeds alone say nothing of errors.
@@ -209,14 +210,15 @@ struct Counted {
 /// Takes the counts of sectors; `None` where one is no number.
 fn count(text: &str, check: &mut Verification) -> Option<Counted> {
     let (mut lost, mut wrong, mut good_told) = (None, None, false);
-    let mut kinds = BTreeSet::new();
+    let mut kinds = BTreeMap::new();
     for sectors in SECTORS.captures_iter(text) {
         let count: u64 = sectors[4].parse().ok()?;
-        if !kinds.insert(sectors[3].to_owned()) {
-            let how = format!("sectors {} are counted twice", &sectors[3]);
-            wrong = wrong.or(Some(Finding::SourceContradicts { how }));
+        if let Some(before) = kinds.insert(sectors[3].to_owned(), count) {
+            let twice = ((Place::First, before as f64), (Place::Again, count as f64));
+            let contradiction = Contradiction::places(Quantity::Sectors, &sectors[3], twice.0, twice.1);
+            wrong = wrong.or(Some(Finding::SourceContradicts { contradiction }));
         }
-        wrong = wrong.or(check_contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count, &sectors[3]));
+        wrong = wrong.or(check_contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count));
         match &sectors[3] {
             "OK" => (check.counts.good, good_told) = (count, true),
             "DATA LOST" | "DATEN VERLOREN" => lost = Some(count),

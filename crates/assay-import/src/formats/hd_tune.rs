@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing, Untold};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
 
@@ -62,7 +62,7 @@ impl Format for HdTune {
             if let Some(found) = VALUE.captures(line) {
                 // The title and the heading of another report are missing.
                 if !seen.insert(found[1].to_owned()) {
-                    report.find(Finding::SourceIncomplete { what: "the title of a report".to_owned() });
+                    report.find(Finding::SourceIncomplete { missing: Missing::Heading { section: None } });
                     break;
                 }
                 value(&mut report, op, &found[1], decimal(&found[2]));
@@ -81,13 +81,12 @@ impl Format for HdTune {
         }
         // The Pro version has a heading for each direction.
         if (report.tool != NAME || headless) && !said {
-            let what = "whether it read or wrote; reading is taken".to_owned();
-            report.findings.push(Finding::NotTold { tool: report.tool.clone(), what });
+            let untold = Untold::Direction { taken: Some(Op::Read) };
+            report.findings.push(Finding::NotTold { tool: report.tool.clone(), untold });
         }
-        report.findings.push(Finding::NotTold {
-            tool: report.tool.clone(),
-            what: "whether its MB are 10^6 or 2^20 bytes; 2^20 is taken".to_owned(),
-        });
+        report
+            .findings
+            .push(Finding::NotTold { tool: report.tool.clone(), untold: Untold::Megabyte { taken_bytes: 1 << 20 } });
         Section::from_report(report, end)
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
@@ -125,7 +125,7 @@ fn take(report: &mut Report, timing: &Captures<'_>) {
     let number = |at: usize| timing.get(at).and_then(|part| printed(part.as_str()));
     let bytes_of = |at: usize| timing.get(at).and_then(|part| unit(part.as_str(), Base::Binary));
     let (Some(amount), Some(seconds), Some(rate)) = (number(5), number(7), number(8)) else {
-        report.findings.push(Finding::SourceIncomplete { what: format!("the figure of {kind}") });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::Figures { test: kind } });
         return;
     };
     let (Some(amount_unit), Some(rate_unit)) = (bytes_of(6), bytes_of(9)) else { return };

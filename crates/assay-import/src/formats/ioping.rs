@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Amount, Contradiction, Finding, Quantity, Untold};
 use assay_core::workload::Op;
 
 use crate::command::{commands, option_size};
@@ -183,8 +183,14 @@ impl Latency {
             ratio.max(1.0 / ratio) > 1.1 + self.mean.step / self.mean.value + iops.step / iops.value
         });
         if differs {
-            let how = "its mean latency is not that of its requests per second".to_owned();
-            figure.findings.push(Finding::SourceContradicts { how });
+            let iops = figure.told.iops.map_or(0.0, |iops| iops.value);
+            // Requests go one after another: they take their time.
+            let contradiction = Contradiction::product(
+                Amount::new(Quantity::InFlight, 1.0),
+                Amount::new(Quantity::Iops, iops),
+                Amount::new(Quantity::LatencyNs, self.mean.value),
+            );
+            figure.findings.push(Finding::SourceContradicts { contradiction });
         } else {
             (figure.latency_ns.mean, figure.latency_ns.max) = (some(self.mean), some(self.max));
         }
@@ -196,7 +202,7 @@ fn take(report: &mut Report, done: &regex_lite::Captures<'_>, request_of: Option
     if let Some(figure) = figure(done, request_of) {
         report.figures.push(figure);
     } else if let Some(iops) = scaled(done, 8, 9).filter(|iops| iops.value > 0.0) {
-        report.find(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
+        report.find(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Direction { taken: None } });
         report.score("ioping requests", iops.value, "IOPS", true);
         let rate = printed(&done[10]).zip(unit(&done[11], Base::Binary)).map(|(rate, unit)| rate.times(unit));
         if let Some(rate) = rate.filter(|rate| rate.value > 0.0) {

@@ -4,7 +4,7 @@
 //! of koct9i/ioping, GPL). Times are nanoseconds. With `-p` there are statistics of parts before those of the whole, which
 //! come last. What requests do beside their direction and size is not told, as in its text.
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing, Untold};
 use assay_core::workload::Op;
 use serde::Deserialize;
 
@@ -122,7 +122,7 @@ fn report(items: &[Item], command: Option<&[&str]>, cut_off: bool) -> Option<Rep
     }
     report.medium.capacity_bytes = u64::try_from(*device_size).ok().filter(|size| *size > 0);
     if cut_off {
-        report.findings.push(Finding::SourceIncomplete { what: "its end, where the statistics of all are".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
     }
     let printed = items.iter().find_map(|item| match item.io.as_ref()?.operation.as_str() {
         "read" => Some(Op::Read),
@@ -133,7 +133,7 @@ fn report(items: &[Item], command: Option<&[&str]>, cut_off: bool) -> Option<Rep
     let writes = |word: &&str| word.starts_with('-') && (word.contains('W') || word.contains("-write"));
     let called = || command.map(|words| if words.iter().any(writes) { Op::Write } else { Op::Read });
     let Some(op) = printed.or_else(called) else {
-        report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: "whether it read or wrote".to_owned() });
+        report.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Direction { taken: None } });
         report.score("ioping requests", stat.iops, "IOPS", true);
         return Some(report);
     };

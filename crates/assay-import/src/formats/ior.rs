@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, RowFlaw};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::command::{Title, commands, option_size};
@@ -121,15 +121,20 @@ impl Format for Ior {
             return Section::nothing(end, text.number(at), "output of IOR without a result");
         }
         if !parsed.complete {
-            report.findings.push(Finding::SourceIncomplete { what: "the summary".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Summary]) });
         }
         if parsed.cut {
-            report.findings.push(Finding::SourceIncomplete { what: "a column of a row".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::CutOff } });
         }
         report.findings.extend([1, 0].into_iter().find_map(|which| parsed.contradiction(which)));
         report.findings.extend(parsed.units_differ);
         Section::from_report(report, end)
     }
+}
+
+/// A rate of one direction that two places tell otherwise.
+fn contradiction(of: &str, here: (Place, f64), there: (Place, f64)) -> Finding {
+    Finding::SourceContradicts { contradiction: Contradiction::places(Quantity::BytesPerSecond, of, here, there) }
 }
 
 /// Whether a table, or a line that says what it is, begins without the title above it.
@@ -211,13 +216,12 @@ impl Parsed {
     fn contradiction(&self, which: usize) -> Option<Finding> {
         let rates = &self.rates[which];
         let differ = |a: f64, b: f64| (a - b).abs() > a.max(b) * 0.01;
-        let mib = |rate: f64| format!("{:.2} MiB/s", rate / 1_048_576.0);
         let most = rates.iter().copied().reduce(f64::max);
         let best = most.zip(self.best[which]).filter(|(a, b)| differ(*a, *b));
         let means = mean(rates).zip(self.means[which].map(|(mean, _)| mean)).filter(|(a, b)| differ(*a, *b));
-        let (what, (rows, summary)) = best.map(|pair| ("best", pair)).or(means.map(|pair| ("mean", pair)))?;
-        let how = format!("the {what} of its iterations is {}, its summary says {}", mib(rows), mib(summary));
-        Some(Finding::SourceContradicts { how })
+        let (place, (rows, summary)) = best.map(|pair| (Place::Best, pair)).or(means.map(|pair| (Place::Mean, pair)))?;
+        let of = if which == 1 { "write" } else { "read" };
+        Some(contradiction(of, (place, rows), (Place::Summary, summary)))
     }
 
     /// Takes a line; whether it said something, and whether it is behind the end of the output.
@@ -229,9 +233,10 @@ impl Parsed {
             self.best[which] = best[2].parse::<f64>().ok().filter(|rate| *rate > 0.0).map(|rate| rate * 1_048_576.0);
             let decimal = best[3].parse::<f64>().ok().map(|rate| rate * 1e6);
             let both = self.best[which].zip(decimal);
-            if both.is_some_and(|(binary, decimal)| (binary - decimal).abs() > binary.max(decimal) * 0.01 + 1e4) {
-                let how = format!("{} MiB/sec are not {} MB/sec", &best[2], &best[3]);
-                self.units_differ = Some(Finding::SourceContradicts { how });
+            let differ = |(a, b): &(f64, f64)| (a - b).abs() > a.max(*b) * 0.01 + 1e4;
+            if let Some((binary, decimal)) = both.filter(differ) {
+                let of = if which == 1 { "write" } else { "read" };
+                self.units_differ = Some(contradiction(of, (Place::Binary, binary), (Place::Decimal, decimal)));
             }
         } else if is_heading(line) {
             // `wr/rd(s)` and the like are one word each.

@@ -10,7 +10,7 @@ mod lines;
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, RowFlaw, Untold};
 use assay_core::workload::{Op, Sync};
 
 use self::lines::{
@@ -257,16 +257,16 @@ impl IozoneRun {
             return;
         }
         if !self.units_told && self.command.is_none() && self.rows {
-            let what = "whether its table is in kB/s, which is taken, or in other units: its first lines are missing";
-            report.findings.push(Finding::NotTold { tool: NAME.to_owned(), what: what.to_owned() });
+            let untold = Untold::Unit { figure: None, taken_unit: Some("kB/s".to_owned()) };
+            report.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold });
         }
         if self.splash && !self.complete {
-            let what = "the line `iozone test complete.`".to_owned();
-            report.findings.push(Finding::SourceIncomplete { what });
+            report.findings.push(Finding::SourceIncomplete {
+                missing: Missing::lines(&["iozone test complete."], &[Detail::Completion]),
+            });
         }
         if std::mem::take(&mut self.wrapped) {
-            let what = "figures behind the break of a wrapped row".to_owned();
-            report.findings.push(Finding::SourceIncomplete { what });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::Wrapped } });
         }
         report.lines = Some((self.began, end));
         self.began = end;
@@ -496,8 +496,13 @@ impl IozoneRun {
         let parent = CHILDREN.captures(next).and_then(|parent| decimal(&parent[4]));
         let unlike = parent.filter(|parent| *parent > 0.0 && !(0.5..2.0).contains(&(value / parent)));
         if let (Some(parent), Some(figure)) = (unlike, self.report.figures.get_mut(before)) {
-            let how = format!("processes count {value} {0}/s, their parent {parent} {0}/s", &children[5]);
-            figure.findings.push(Finding::SourceContradicts { how });
+            let (quantity, unit) = match mode {
+                Mode::Operations => (Quantity::Iops, 1.0),
+                _ => (Quantity::BytesPerSecond, 1024.0),
+            };
+            let (here, there) = ((Place::Processes, value * unit), (Place::Parent, parent * unit));
+            let contradiction = Contradiction::places(quantity, "", here, there);
+            figure.findings.push(Finding::SourceContradicts { contradiction });
         }
     }
 

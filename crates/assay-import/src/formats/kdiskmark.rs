@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Detail, Finding, Missing};
 use assay_core::workload::{Op, Pattern, Sync};
 use regex_lite::Captures;
 
@@ -123,10 +123,11 @@ impl Format for KDiskMark {
         if report.figures.is_empty() {
             return Section::nothing(end, text.number(at), "a report of KDiskMark without a row");
         }
-        report.findings.extend(sections.missing().map(|what| Finding::SourceIncomplete { what }));
+        report.findings.extend(sections.missing());
         if best.is_none() || runs.is_none() {
-            let what = "the lines `Profile` and `Test`, which tell whether a figure is a mean or the best".to_owned();
-            report.findings.push(Finding::SourceIncomplete { what });
+            report.findings.push(Finding::SourceIncomplete {
+                missing: Missing::lines(&["Profile", "Test"], &[Detail::Statistic]),
+            });
         }
         Section::from_report(report, end)
     }

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Detail, Finding, Missing};
 
 use crate::number::decimal;
 use crate::pattern::{Regex, regex};
@@ -147,7 +147,7 @@ fn hpl(text: &Text, at: usize) -> Section {
         "HPL gave no figure"
     };
     if !verdicts.contains("PASSED") {
-        report.findings.push(Finding::SourceIncomplete { what: "the check that HPL makes of its result".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Check]) });
     }
     if report.is_empty() {
         return Section {

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Detail, Finding, Missing};
 use assay_core::record::Score;
 
 use crate::date;
@@ -81,7 +81,7 @@ impl Format for Mdtest {
             } else if statistic.is_none() && COLUMNS.is_match(line) {
                 // The line above says of how many iterations these are the means.
                 statistic = Some(Statistic::One);
-                report.findings.push(Finding::SourceIncomplete { what: "the number of iterations".to_owned() });
+                report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Runs]) });
             } else if let Some((rate, statistic)) = RATE.captures(line).zip(statistic) {
                 report.scores.extend(score(&rate[1], &rate[2], statistic));
             } else if line.starts_with("SUMMARY time") || line.contains("finished at") {

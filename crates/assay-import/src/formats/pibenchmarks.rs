@@ -8,6 +8,7 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::{Detail, Finding, Missing};
 use assay_core::medium::MediumKind;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -209,7 +210,7 @@ fn table(text: &Text, at: usize) -> Section {
         };
     }
     if !scored {
-        report.findings.push(assay_core::finding::Finding::SourceIncomplete { what: "the score".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Score]) });
     }
     Section::from_report(report, end)
 }

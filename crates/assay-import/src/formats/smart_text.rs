@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Untold};
 use assay_core::medium::MediumKind;
 
 use crate::command::{commands, is_device};
@@ -153,8 +153,7 @@ impl Format for SmartText {
             return Section::nothing(end, text.number(unread.unwrap_or(at)), what);
         }
         if is_emulated(&report) {
-            let what = "its health: an emulated device answers with zeros".to_owned();
-            report.find(Finding::NotTold { tool: report.tool.clone(), what });
+            report.find(Finding::NotTold { tool: report.tool.clone(), untold: Untold::Health });
         }
         Section::from_report(report, end)
     }

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Untold};
 use assay_core::record::Score;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
@@ -376,7 +376,9 @@ impl SysbenchRun {
             self.files(&mut report);
         }
         if self.prepared.is_none() && self.seconds.is_none() && !report.is_empty() {
-            report.findings.push(Finding::SourceIncomplete { what: "the line `total time`".to_owned() });
+            report
+                .findings
+                .push(Finding::SourceIncomplete { missing: Missing::lines(&["total time"], &[Detail::Time]) });
         }
         report
     }
@@ -393,8 +395,7 @@ impl SysbenchRun {
         let primes = self.primes.map(|most| format!(", primes to {most}")).unwrap_or_default();
         let name = format!("sysbench cpu{primes}{}", self.threads());
         if self.primes.is_none() {
-            let what = "to which number it looked for primes".to_owned();
-            report.find(Finding::NotTold { tool: NAME.to_owned(), what });
+            report.find(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Primes });
         }
         if let Some(rate) = self.events_per_second {
             report.score(&name, rate, "events/s", true);
@@ -516,12 +517,8 @@ impl SysbenchRun {
     /// That a test of one direction counts the other, as where the lines between two runs are lost.
     fn other_direction(&self, op: Op) -> Option<Finding> {
         let some = |at: usize| [self.operations[at], self.rates[at]].iter().flatten().any(|rate| rate.value > 0.0);
-        let how = match op {
-            Op::Read if some(1) => "a test of reads counts writes",
-            Op::Write if some(0) => "a test of writes counts reads",
-            _ => return None,
-        };
-        Some(Finding::SourceContradicts { how: how.to_owned() })
+        let counts = op == Op::Read && some(1) || op == Op::Write && some(0);
+        counts.then_some(Finding::SourceContradicts { contradiction: Contradiction::OtherDirection { test: op } })
     }
 
     /// What was printed of a run. In its time are what comes before the first operation and behind the last, a few

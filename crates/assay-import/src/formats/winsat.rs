@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Untold};
 use assay_core::workload::{Op, Pattern};
 
 use crate::number::{decimal, printed};
@@ -77,10 +77,7 @@ impl Format for Winsat {
         if report.is_empty() {
             return Section::nothing(end, text.number(at), "winsat printed no rate");
         }
-        report.find(Finding::NotTold {
-            tool: NAME.to_owned(),
-            what: "whether its MB are 10^6 or 2^20 bytes; 10^6 is taken".to_owned(),
-        });
+        report.find(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Megabyte { taken_bytes: 1_000_000 } });
         Section::from_report(report, end)
     }
 }

@@ -404,6 +404,67 @@ const SIZE: Rule = Fields(&[
 const THROTTLING: Rule =
     Fields(&[("sign", Keep), ("times", Keep), ("policy", Known), ("khz", Keep), ("device", Text), ("flag", Keep)]);
 
+/// What a tool does not tell.
+const UNTOLD: Rule = Fields(&[
+    ("about", Keep),
+    ("settings", Each(&Keep)),
+    ("share_of_reads", Keep),
+    ("taken", Keep),
+    ("taken_unit", Known),
+    ("taken_bytes", Keep),
+    ("figure", Text),
+    ("job", Text),
+    ("engine", Known),
+    ("sum", Text),
+    ("jobs", Each(&Text)),
+    ("usual_bytes", Keep),
+    ("bytes_per_second", Keep),
+]);
+
+/// What an imported text lacks.
+const MISSING: Rule = Fields(&[
+    ("what", Keep),
+    ("tool", Known),
+    ("section", Text),
+    ("names", Each(&Text)),
+    ("tells", Each(&Keep)),
+    ("flaw", Keep),
+    ("missing", Keep),
+    ("of", Keep),
+    ("job", Text),
+    ("part", Keep),
+    ("test", Text),
+    ("score", Text),
+    ("asked_bytes", Keep),
+    ("told_bytes", Keep),
+    ("failed", Text),
+    ("figures", Keep),
+]);
+
+/// What of an imported text contradicts itself.
+const CONTRADICTION: Rule = Fields(&[
+    ("between", Keep),
+    ("product", AMOUNT),
+    ("one", AMOUNT),
+    ("other", AMOUNT),
+    ("ratio", Keep),
+    ("quantity", Keep),
+    ("of", Text),
+    ("here", Keep),
+    ("place", Keep),
+    ("there", Keep),
+    ("other_place", Keep),
+    ("option", Known),
+    ("command", Text),
+    ("output", Text),
+    ("format", Known),
+    ("fields", Keep),
+    ("on", Keep),
+    ("test", Keep),
+]);
+
+const AMOUNT: Rule = Fields(&[("quantity", Keep), ("value", Keep)]);
+
 /// Fields of all kinds of findings: a name means the same in each.
 const FINDING: Rule = Fields(&[
     ("kind", Keep),
@@ -424,8 +485,8 @@ const FINDING: Rule = Fields(&[
     ("governor", Known),
     ("flags", Each(&Keep)),
     ("high", Keep),
-    ("how", Text),
     ("in_flight", Keep),
+    ("job", Text),
     ("journal", Path),
     ("late_ns", Keep),
     ("reached_iops", Keep),
@@ -463,9 +524,13 @@ const FINDING: Rule = Fields(&[
     ("tool", Known),
     ("used_size", SIZE),
     ("used_bytes", Keep),
-    ("what", Text),
     ("record", Known),
     ("why", Text),
+    ("contradiction", CONTRADICTION),
+    ("error", Keep),
+    ("missing", MISSING),
+    ("said", Text),
+    ("untold", UNTOLD),
 ]);
 
 #[cfg(test)]

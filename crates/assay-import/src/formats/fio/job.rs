@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, JobPart};
 use assay_core::histogram::Histogram;
 use assay_core::workload::Op;
 
@@ -33,7 +33,9 @@ pub(super) struct Job {
     /// What is told of disks in the same line: alike for all that was printed at once.
     pub(super) disks: String,
     /// What of it is missing, where the text is cut off.
-    pub(super) missing: Option<&'static str>,
+    pub(super) missing: Option<JobPart>,
+    /// What fio says of its error.
+    pub(super) said: Option<String>,
     /// Whether it read and wrote, and one of both is not told.
     pub(super) half: bool,
     /// What it prints that contradicts itself.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::finding::JobPart;
 use assay_core::histogram::{BUCKETS, Histogram, bucket_of};
 use assay_core::workload::Op;
 use serde_json::Value;
@@ -251,8 +252,8 @@ pub(super) fn read_terse(line: &str) -> Option<(String, Job)> {
         let side = match behind.get(..width) {
             Some(side) => side,
             None => {
-                let what = if op == Op::Read { "the fields of reads and writes" } else { "the fields of writes" };
-                job.missing = job.missing.or(Some(what));
+                let part = if op == Op::Read { JobPart::ReadsAndWrites } else { JobPart::Writes };
+                job.missing = job.missing.or(Some(part));
                 // The last of them may itself be cut in the middle of a number.
                 behind.split_last().map_or(behind, |(_, whole)| whole)
             }

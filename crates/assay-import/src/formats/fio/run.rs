@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, JobPart, Missing, Untold};
 use assay_core::histogram::StoredHistogram;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Repeat, Score};
@@ -109,7 +109,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
                 name: status::file_of(here).unwrap_or_default().to_owned(),
                 group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
                 sides: vec![side],
-                missing: Some("all but single lines of the results"),
+                missing: Some(JobPart::AllButLines),
                 ..Job::default()
             });
             Some(end)
@@ -348,14 +348,14 @@ impl Call {
         // Of a result that does not tell of how many jobs it is, none may be missing.
         let untold = jobs.iter().any(|job| job.grouped && job.jobs.is_none());
         if let Some(begun) = self.begun.filter(|begun| *begun > told && !untold) {
-            let what = format!("results of {} of {begun} jobs", begun - told);
-            report.findings.push(Finding::SourceIncomplete { what });
+            let missing = Missing::Results { missing: begun - told, of: begun };
+            report.findings.push(Finding::SourceIncomplete { missing });
         }
         if headless {
-            report.findings.push(Finding::SourceIncomplete { what: "the beginning of fio's output".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::Beginning { tool: NAME.to_owned() } });
         }
         if self.cut {
-            report.findings.push(Finding::SourceIncomplete { what: "the end of fio's output".to_owned() });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
         }
         for job in &jobs {
             self.add(&mut report, job, &jobs);
@@ -379,14 +379,13 @@ impl Call {
     }
 
     fn add(&self, report: &mut Report, job: &Job, all: &[Job]) {
-        if let Some(what) = job.missing {
-            let of = if job.name.is_empty() { String::new() } else { format!(" of the job {}", job.name) };
-            report.find(Finding::SourceIncomplete { what: format!("{what}{of}") });
+        let name = || Some(job.name.clone()).filter(|name| !name.is_empty());
+        if let Some(part) = job.missing {
+            report.find(Finding::SourceIncomplete { missing: Missing::OfJob { job: name(), part } });
         }
         if job.error != 0 {
-            let of = if job.name.is_empty() { String::new() } else { format!(" of the job {}", job.name) };
-            let how = format!("error {}{of}", job.error);
-            report.find(Finding::ToolFailed { tool: NAME.to_owned(), how });
+            let said = job.said.clone();
+            report.find(Finding::ToolFailed { tool: NAME.to_owned(), job: name(), error: i64::from(job.error), said });
             if report.outcome == Outcome::Completed {
                 report.outcome = failed(job);
             }
@@ -399,8 +398,8 @@ impl Call {
             report.find(together_told(job, &self.members(job)));
         }
         if let Some(engine) = load::file_operations(job, definition) {
-            let what = format!("a rate of bytes of the job {}: the engine {engine} moves none", job.name);
-            report.find(Finding::NotTold { tool: NAME.to_owned(), what });
+            let untold = Untold::RateOfBytes { job: job.name.clone(), engine: engine.to_owned() };
+            report.find(Finding::NotTold { tool: NAME.to_owned(), untold });
             let of = |side: &Side| parts(job, &Side { bytes_per_second: None, ..side.clone() }, engine);
             report.scores.extend(job.sides.iter().flat_map(of));
             return;
@@ -409,12 +408,11 @@ impl Call {
             && load::is_half(job, definition)
         {
             // It is no load of that half: the other was done beside it.
-            let (of, other) = match side.op {
-                Op::Read => ("reads of the mix", "writes"),
-                _ => ("writes of the mix", "reads"),
+            let (of, part) = match side.op {
+                Op::Read => ("reads of the mix", JobPart::Writes),
+                _ => ("writes of the mix", JobPart::Reads),
             };
-            let what = format!("the {other} of the job {}", job.name);
-            report.findings.push(Finding::SourceIncomplete { what });
+            report.findings.push(Finding::SourceIncomplete { missing: Missing::OfJob { job: name(), part } });
             report.findings.extend(job.contradictions.iter().take(1).cloned());
             report.scores.extend(parts(job, side, of));
             return;
@@ -440,10 +438,7 @@ impl Call {
         for mut figure in figures {
             figure.findings.extend(job.contradictions.iter().take(1).cloned());
             if parallel {
-                figure.findings.push(Finding::NotTold {
-                    tool: NAME.to_owned(),
-                    what: "what this job reaches alone: others ran in its group".to_owned(),
-                });
+                figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Alone });
             }
             report.figures.push(figure);
         }
@@ -452,12 +447,8 @@ impl Call {
 
 /// That one result is of several jobs, named as far as they are known.
 fn together_told(job: &Job, names: &[&str]) -> Finding {
-    let names: Vec<&str> = names.iter().take(MOST_NAMES).copied().collect();
-    let what = match names.as_slice() {
-        [] => format!("what each of the jobs did whose sum is reported as {}", job.name),
-        names => format!("what each of the jobs did that are reported as one: {}", names.join(", ")),
-    };
-    Finding::NotTold { tool: NAME.to_owned(), what }
+    let jobs = names.iter().take(MOST_NAMES).map(|name| (*name).to_owned()).collect();
+    Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Parts { sum: job.name.clone(), jobs } }
 }
 
 /// Whether two jobs are one with `numjobs`.

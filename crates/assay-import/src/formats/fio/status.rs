@@ -7,6 +7,7 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::JobPart;
 use assay_core::workload::Op;
 
 use super::job::{Job, Side};
@@ -167,12 +168,7 @@ pub(super) fn add_status(sums: &mut Vec<Job>, group: u32, side: Side) {
         Some(sum) if sum.sides.iter().all(|known| known.op != side.op) => sum.sides.push(side),
         // A later state of the same group.
         Some(sum) => sum.sides.iter_mut().filter(|known| known.op == side.op).for_each(|known| *known = side.clone()),
-        None => sums.push(Job {
-            group,
-            sides: vec![side],
-            missing: Some("the results of the jobs behind a sum"),
-            ..Job::default()
-        }),
+        None => sums.push(Job { group, sides: vec![side], missing: Some(JobPart::AllButSum), ..Job::default() }),
     }
 }
 

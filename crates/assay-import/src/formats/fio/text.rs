@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use assay_core::finding::JobPart;
 use assay_core::workload::Op;
 
 use super::job::{Job, Side};
@@ -17,6 +18,8 @@ use crate::text::Text;
 
 static RESULT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*(?:<\S+>\s*)?(.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+)"));
+/// What fio says of an error, in brackets behind its number (`show_thread_status_normal` of its stat.c).
+static SAID: LazyLock<Regex> = LazyLock::new(|| regex(r"\(.*?\berror=([^()]*)\)"));
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*(?:<\S+>\s*)?(.*?): \(g=(\d+)\): rw=([^,\s]+), bs=(.*?),\s*ioengine=([^,\s]+)(?:, iodepth=(\d+))?")
 });
@@ -230,10 +233,11 @@ pub(super) fn read_text(
         latencies(side, line, &mut percentiles);
     }
     if !issued {
-        job.missing = Some("the end of a result");
+        job.missing = Some(JobPart::End);
     }
     job.sides.retain(Side::moved);
     let rest = first.split_once("err=").map_or("", |(_, rest)| rest).to_owned();
+    job.said = SAID.captures(&rest).map(|said| said[1].trim().to_owned());
     let pid = rest.split_once("pid=").and_then(|(_, pid)| pid.split(':').next());
     job.pid = pid.and_then(|pid| pid.trim().parse().ok());
     Some((job, rest, end))

@@ -1,7 +1,7 @@
 //! Tests whose load their profile fixes. What the profiles run: `test-definition.xml` and `install.sh` of each in
 //! `ob-cache/test-profiles/pts` of phoronix-test-suite, what of the output they take: `results-definition.xml`.
 
-use assay_core::finding::Finding;
+use assay_core::finding::{Contradiction, Finding};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::document::Test;
@@ -112,9 +112,8 @@ fn fio(test: &Test, version: Option<(u32, u32)>) -> Option<Known> {
         ..Load::new(&name(&format!("fio {}", test.option("Type")?), test), op)
     });
     if direct.is_some() && direct == buffered {
-        let both = if direct == Some(true) { "on" } else { "off" };
-        let how = format!("direct and buffered I/O are both {both}: fio took the latter");
-        known.findings.push(Finding::SourceContradicts { how });
+        let contradiction = Contradiction::DirectAndBuffered { on: direct == Some(true) };
+        known.findings.push(Finding::SourceContradicts { contradiction });
     }
     Some(known)
 }

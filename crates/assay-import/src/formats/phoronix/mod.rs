@@ -12,7 +12,7 @@ mod load;
 use std::collections::{BTreeMap, HashMap};
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Missing, RowFlaw, Untold};
 use assay_core::record::Score;
 use document::ResultEntry;
 
@@ -116,8 +116,8 @@ fn reports(document: &Document, line: u32) -> Result<(Vec<Report>, Vec<Problem>)
             let Some((load, rate)) = &load else {
                 report.scores.push(score(test, entry, value));
                 if test.scale.is_empty() {
-                    let what = format!("the unit of {}", test.title);
-                    report.find(Finding::NotTold { tool: NAME.to_owned(), what });
+                    let untold = Untold::Unit { figure: Some(test.title.clone()), taken_unit: None };
+                    report.find(Finding::NotTold { tool: NAME.to_owned(), untold });
                 }
                 continue;
             };
@@ -148,8 +148,7 @@ fn figure(load: &load::Known, entry: &ResultEntry) -> Figure {
     figure.statistic = statistic(entry);
     figure.findings = load.findings.clone();
     if entry.runs == 0 {
-        let what = "of how many runs a figure is the mean".to_owned();
-        figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), what });
+        figure.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Runs });
     }
     figure
 }
@@ -160,10 +159,10 @@ fn report(document: &Document, system: Option<&System>, entry: &ResultEntry, tar
     report.labels.insert("system".to_owned(), entry.system.clone());
     target.clone_into(&mut report.medium.path);
     if document.cut_off {
-        report.findings.push(Finding::SourceIncomplete { what: "the end of the result file".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
     }
     if document.broken {
-        report.findings.push(Finding::SourceIncomplete { what: "elements of the result file".to_owned() });
+        report.findings.push(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::Broken } });
     }
     let Some(system) = system else { return report };
     if let Some(version) = &system.client {
