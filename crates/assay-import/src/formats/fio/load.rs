@@ -118,12 +118,7 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
         _ if !load.blocks.is_empty() => load.blocks.mean(),
         _ if get(&["bsrange", "blocksize_range", "bssplit", "bs_is_seq_rand"]).is_some() => None,
         None => Some(4096),
-        Some(text) => {
-            let mut all = text.split(',').map(|part| if part.is_empty() { Some(4096) } else { bytes(part) });
-            let read = all.next().flatten();
-            // A size for one direction goes for those behind it too.
-            block(op, [read, all.next().unwrap_or(read)])
-        }
+        Some(text) => block(op, block_sizes(text, base)),
     };
     let clones = number("numjobs").unwrap_or(1);
     // Reported as one where there are no results of single ones: `group_reporting` itself is not among the options that
@@ -280,6 +275,14 @@ fn pattern(rw: &str) -> Option<Pattern> {
 
 fn depth(engine: &str, depth: Option<u32>) -> Option<u32> {
     if SYNCHRONOUS.contains(&engine) { Some(1) } else { depth }
+}
+
+/// Sizes of reads and of writes, of which one may be the default.
+pub(super) fn block_sizes(text: &str, base: u64) -> [Option<u64>; 2] {
+    let mut all = text.split(',').map(|part| if part.is_empty() { Some(4096) } else { size(part, base) });
+    let read = all.next().flatten();
+    // A size for one direction goes for those behind it too.
+    [read, all.next().unwrap_or(read)]
 }
 
 fn block(op: Op, [read, write]: [Option<u64>; 2]) -> Option<u64> {

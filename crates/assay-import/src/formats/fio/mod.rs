@@ -6,6 +6,7 @@
 //! A section is what one call of fio printed. Where it printed a result in several forms the one with most in it
 //! counts. The sum of a group, which is printed last, is read where nothing else of it is there. `--status-interval` prints what was done since the start, again and again: the last of it counts.
 
+mod command;
 mod job;
 mod load;
 mod machine;

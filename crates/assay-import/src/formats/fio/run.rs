@@ -9,6 +9,7 @@ use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Repeat, Score};
 use assay_core::workload::{Op, Workload};
 
+use super::command::Command;
 use super::job::{Job, Side, States, together};
 use super::load::Definition;
 use super::{load, machine, status, text};
@@ -51,6 +52,8 @@ struct Call {
     /// Whether jobs trimmed, which is no figure here.
     trims: bool,
     path: Option<String>,
+    /// The command that stands above it.
+    command: Option<Command>,
 }
 
 /// Whether a line is the first of a result, or tells of a job.
@@ -64,7 +67,7 @@ pub(super) fn begins(text: &Text, at: usize) -> bool {
 
 /// Reads what one call printed.
 pub(super) fn read(text: &Text, at: usize) -> Section {
-    let mut call = Call::default();
+    let mut call = Call { command: Command::above(text, at), ..Call::default() };
     let (mut line, mut end) = (at, at + 1);
     while line < text.len() {
         let here = text.line(line);
@@ -148,7 +151,7 @@ fn closed(call: Call, end: usize, number: u32) -> Section {
     } else {
         "output of fio without a result that is complete"
     };
-    match call.report() {
+    match call.report(end) {
         Some(report) => section.reports.push(report),
         None => section.problems.extend(Section::nothing(end, number, what).problems),
     }
@@ -312,11 +315,12 @@ impl Call {
         blocks.get(usize::from(op == Op::Write)).copied().flatten()
     }
 
-    fn report(mut self) -> Option<Report> {
+    /// The report of what a call printed before line `end`.
+    fn report(mut self, end: usize) -> Option<Report> {
         let headless = self.definitions.is_empty() && self.version.is_none();
         let forms = [&mut self.json, &mut self.text, &mut self.terse].map(|form| std::mem::take(&mut form.jobs));
         // The form that tells most, of those with a result: a document may be cut off.
-        let jobs = forms
+        let mut jobs = forms
             .into_iter()
             .chain([std::mem::take(&mut self.sums)])
             .find(|jobs| jobs.iter().any(|job| !job.sides.is_empty()))?;
@@ -327,6 +331,7 @@ impl Call {
         for job in &jobs {
             *self.results.entry(job.group).or_default() += 1;
         }
+        self.commanded(&mut report, &mut jobs, end);
         for mut job in jobs {
             job.grouped =
                 !self.members(&job).is_empty() || load::is_sum_of_several(&job, self.definition(&job).as_ref());
@@ -361,6 +366,33 @@ impl Call {
             self.add(&mut report, job, &jobs);
         }
         (!report.is_empty()).then_some(report)
+    }
+
+    /// Gives jobs the options of the command above them, where the output does not tell options.
+    fn commanded(&self, report: &mut Report, jobs: &mut Vec<Job>, end: usize) {
+        let Some(command) = &self.command else { return };
+        // Lines of reads and of writes, alone behind a command that mixes, are those of its job.
+        if let [one, other] = jobs.as_mut_slice()
+            && command.is_mix_of(one, other)
+        {
+            one.sides.append(&mut other.sides);
+            jobs.truncate(1);
+        }
+        let alone = jobs.len() == 1 && command.is_of_one();
+        let mut contradiction = None;
+        for job in jobs.iter_mut().filter(|job| job.options.is_empty()) {
+            if !self.members(job).is_empty() {
+                continue;
+            }
+            let definition = self.definition(job);
+            let found = command.give(job, definition.as_ref(), alone);
+            if found.is_some() || !job.options.is_empty() {
+                // The command belongs to the text that is kept.
+                report.lines = Some((command.line, end));
+            }
+            contradiction = contradiction.or(found);
+        }
+        report.findings.extend(contradiction.map(|contradiction| Finding::SourceContradicts { contradiction }));
     }
 
     /// What the directions of a job tell that contradicts itself.

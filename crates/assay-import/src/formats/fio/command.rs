@@ -1,0 +1,284 @@
+//! The command that stands above an output of fio, as people paste it: `$ fio --name=x --rw=randread --bs=4k …`.
+//!
+//! It tells what the output for people does not, such as direct I/O, the size of the area and syncs. Where the two differ
+//! it is the command of another run: the output counts, and nothing of the command does.
+
+use std::collections::BTreeMap;
+
+use assay_core::finding::Contradiction;
+use assay_core::workload::Op;
+
+use super::job::Job;
+use super::load::{self, Definition};
+use crate::text::Text;
+
+/// Most lines between a command and its output, those of the command included.
+const MOST_ABOVE: usize = 24;
+/// Most options of a command.
+const MOST_OPTIONS: usize = 500;
+/// Lines that may stand between a command and its output begin with these.
+const BETWEEN: [&str; 8] = ["```", "fio-", "Starting ", "Jobs: ", "fio: ", "note: ", "[code]", "[/code]"];
+/// Options without a value (fio's manual; `l_opts` of its init.c, and those of type `FIO_OPT_STR_SET`).
+const FLAGS: [&str; 9] = [
+    "group_reporting",
+    "time_based",
+    "thread",
+    "gtod_reduce",
+    "stonewall",
+    "minimal",
+    "append-terse",
+    "norandommap",
+    "exitall",
+];
+
+/// A job of a command: its name and its options, those for all jobs included.
+type CommandJob = (String, BTreeMap<String, String>);
+
+/// What a command asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Command {
+    jobs: Vec<CommandJob>,
+    /// The line that it begins in.
+    pub(super) line: usize,
+}
+
+impl Command {
+    /// The command whose output begins at line `at`.
+    pub(super) fn above(text: &Text, at: usize) -> Option<Self> {
+        for line in (at.saturating_sub(MOST_ABOVE)..at).rev() {
+            let here = text.line(line).trim();
+            if let Some(words) = words(text, line, at) {
+                return Self::from_words(&words, line);
+            }
+            let goes_on = here.starts_with('-') || here.ends_with('\\');
+            let between = here.is_empty() || here.ends_with(':') || BETWEEN.iter().any(|start| here.starts_with(start));
+            if !goes_on && !between {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Options before the first name are those of all jobs. `None` where a file has the jobs, or something was left out.
+    fn from_words(words: &[String], line: usize) -> Option<Self> {
+        let mut command = Self { jobs: Vec::new(), line };
+        let mut shared = BTreeMap::new();
+        let mut rest = words.iter().take(MOST_OPTIONS).peekable();
+        while let Some(word) = rest.next() {
+            let option = word.strip_prefix("--").or(word.strip_prefix('-')).filter(|option| !option.is_empty())?;
+            let (key, value) = match option.split_once('=') {
+                Some((key, value)) => (key, value.to_owned()),
+                None if FLAGS.contains(&option) => (option, "1".to_owned()),
+                // The value of an option may be a word of its own.
+                None => match rest.next_if(|next| !next.starts_with('-')) {
+                    Some(value) => (option, value.clone()),
+                    None => (option, "1".to_owned()),
+                },
+            };
+            // Of a variable nobody knows the value; of a name and a place nothing depends on it.
+            let is_place = matches!(key, "name" | "filename" | "directory" | "output");
+            if value == "..." || value.contains(['$', '…']) && !is_place || key.contains(['$', '…']) {
+                return None;
+            }
+            if key == "name" && value != "global" {
+                command.jobs.push((value, shared.clone()));
+            } else if key != "name" {
+                let options = command.jobs.last_mut().map_or(&mut shared, |(_, options)| options);
+                options.insert(key.to_owned(), value);
+            }
+        }
+        if command.jobs.is_empty() && !shared.is_empty() {
+            command.jobs.push(("fio".to_owned(), shared));
+        }
+        (!command.jobs.is_empty()).then_some(command)
+    }
+
+    /// Gives a job that tells no options those of the command, unless they contradict what it tells; the contradiction.
+    /// `definition` is what the output says of the job before it starts.
+    pub(super) fn give(&self, job: &mut Job, definition: Option<&Definition>, alone: bool) -> Option<Contradiction> {
+        let (name, options) = match self.jobs.as_slice() {
+            // A line without a name is of the only job.
+            [only] if alone && job.name.is_empty() => only,
+            jobs => jobs.iter().find(|(name, _)| *name == job.name)?,
+        };
+        if let Some(contradiction) = contradiction(options, job, definition) {
+            return Some(contradiction);
+        }
+        job.options.clone_from(options);
+        job.name.clone_from(name);
+        if let Some(definition) = definition {
+            complete(&mut job.options, definition);
+        }
+        None
+    }
+
+    /// Whether two results without a name are the directions of its only job.
+    pub(super) fn is_mix_of(&self, one: &Job, other: &Job) -> bool {
+        let rw = |(_, options): &CommandJob| {
+            let rw = options.get("rw").or(options.get("readwrite"));
+            rw.is_some_and(|rw| matches!(rw.as_str(), "rw" | "readwrite" | "randrw"))
+        };
+        let ops: Vec<Op> = [one, other].into_iter().flat_map(|job| &job.sides).map(|side| side.op).collect();
+        let nameless = one.name.is_empty() && other.name.is_empty();
+        self.is_of_one() && self.jobs.iter().all(rw) && nameless && ops == [Op::Read, Op::Write]
+    }
+
+    /// Whether one result may be of its only job: no clones of that have results of their own.
+    pub(super) fn is_of_one(&self) -> bool {
+        let clones = |options: &BTreeMap<String, String>| {
+            options.get("numjobs").is_some_and(|clones| clones != "1") && !options.contains_key("group_reporting")
+        };
+        matches!(self.jobs.as_slice(), [(_, options)] if !clones(options))
+    }
+}
+
+/// What a command leaves to fio's defaults, the output has.
+fn complete(options: &mut BTreeMap<String, String>, definition: &Definition) {
+    let mut add = |names: &[&str], value: Option<String>| {
+        if let (Some(first), Some(value), false) =
+            (names.first(), value, names.iter().any(|name| options.contains_key(*name)))
+        {
+            options.insert((*first).to_owned(), value);
+        }
+    };
+    add(&["rw", "readwrite"], Some(definition.rw.clone()).filter(|rw| !rw.is_empty()));
+    add(&["ioengine"], Some(definition.engine.clone()).filter(|engine| !engine.is_empty()));
+    add(&["iodepth"], definition.depth.map(|depth| depth.to_string()));
+    if let [Some(read), Some(write)] = definition.blocks {
+        let sizes = ["bs", "blocksize", "bsrange", "blocksize_range", "bssplit", "bs_is_seq_rand"];
+        add(&sizes, Some(format!("{read},{write}")));
+    }
+}
+
+/// The first option of a command that is another one in the output.
+fn contradiction(
+    options: &BTreeMap<String, String>,
+    job: &Job,
+    definition: Option<&Definition>,
+) -> Option<Contradiction> {
+    let get = |names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(|value| value.trim());
+    let found = |option: &str, command: &str, output: String| {
+        Some(Contradiction::Command { option: option.to_owned(), command: command.to_owned(), output })
+    };
+    let kind = |rw: &str| rw.split(':').next().unwrap_or_default().replace("readwrite", "rw");
+    let rw = get(&["rw", "readwrite"]).unwrap_or("read");
+    let Some(definition) = definition else {
+        // Without a line that says what it was to do, what it did says it.
+        let did = |op: Op| job.sides.iter().any(|side| side.op == op);
+        return match kind(rw).trim_start_matches("rand") {
+            "read" if did(Op::Write) => found("rw", rw, "writes".to_owned()),
+            "write" if did(Op::Read) && !did(Op::Write) => found("rw", rw, "reads".to_owned()),
+            _ => None,
+        };
+    };
+    if !definition.rw.is_empty() && kind(rw) != kind(&definition.rw) {
+        return found("rw", rw, definition.rw.clone());
+    }
+    let engine = get(&["ioengine"]).filter(|engine| !engine.starts_with("external:"));
+    if let Some(engine) = engine.filter(|engine| !definition.engine.is_empty() && *engine != definition.engine) {
+        return found("ioengine", engine, definition.engine.clone());
+    }
+    let depth = get(&["iodepth"]).and_then(|text| Some((text, text.parse::<u32>().ok()?)));
+    if let Some(((text, _), other)) = depth.zip(definition.depth).filter(|((_, depth), other)| depth != other) {
+        return found("iodepth", text, other.to_string());
+    }
+    let block = get(&["bs", "blocksize"])?;
+    let base = if get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 };
+    let asked = load::block_sizes(block, base);
+    let differs = asked.iter().zip(definition.blocks).find_map(|(asked, used)| asked.zip(used).filter(|(a, b)| a != b));
+    differs.and_then(|(_, used)| found("bs", block, used.to_string()))
+}
+
+/// The words of a call of fio in line `at`, which may go on in the lines up to `before`; without what a shell takes.
+fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
+    let first = text.line(at);
+    if !first.contains("fio") || !first.contains(" -") {
+        return None;
+    }
+    let mut whole = first.trim().to_owned();
+    for next in at + 1..before {
+        let line = text.line(next).trim();
+        match whole.strip_suffix('\\') {
+            Some(part) => whole = format!("{part} {line}"),
+            // A terminal or a mail has wrapped it.
+            None if line.starts_with('-') && !line.starts_with("---") => whole = format!("{whole} {line}"),
+            None => break,
+        }
+    }
+    let mut words = shell_words(&whole).into_iter();
+    let is_call = |word: &String| word.rsplit(['/', '#', '$', '%', '❯', '`']).next() == Some("fio");
+    words.find(is_call)?;
+    let words: Vec<String> = words.collect();
+    words.first().is_some_and(|word| word.starts_with('-')).then_some(words)
+}
+
+/// Words as a shell makes them of a line, with those in quotes as one, up to where another program begins, or a file is named.
+fn shell_words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            // `2>&1`: the number is that of a stream.
+            (None, '>' | '<') => {
+                word.clear();
+                break;
+            }
+            (None, '|' | ';' | '&' | '`') if !words.is_empty() || !word.is_empty() => break,
+            (None, c) if c.is_whitespace() => words.extend(Some(std::mem::take(&mut word)).filter(|w| !w.is_empty())),
+            (_, c) => word.push(c),
+        }
+    }
+    words.extend(Some(word).filter(|word| !word.is_empty()));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(lines: &str) -> Option<Vec<CommandJob>> {
+        let text = Text::from_bytes(lines.as_bytes());
+        Command::above(&text, text.len()).map(|command| command.jobs)
+    }
+
+    fn get(lines: &str, job: usize, option: &str) -> Option<String> {
+        of(lines)?.get(job)?.1.get(option).cloned()
+    }
+
+    #[test]
+    fn commands_as_they_are_pasted() {
+        for line in [
+            "$ fio --name=x --bs=4k --direct=1",
+            "root@host:~# sudo /usr/bin/fio --name x --bs 4k -direct=1 2>&1 | tee log\n\n```",
+            "time fio --bs=4k --direct=1 --name=x; sync",
+            "# fio --name=x \\\n   --bs=4k --direct \\\n  --runtime=10\nOutput:\n",
+            "$ fio --name=x --bs=4k\n--direct=1 --filename=\"/mnt/a b\"",
+        ] {
+            let found = of(line).unwrap_or_default();
+            assert_eq!((found.len(), found[0].0.as_str()), (1, "x"), "{line}: {found:?}");
+            let get = |option| get(line, 0, option).unwrap_or_default();
+            assert_eq!((get("bs"), get("direct")), ("4k".to_owned(), "1".to_owned()), "{line}");
+        }
+        let two = "fio --direct=1 --name=a --rw=read --name=b --rw=write";
+        assert_eq!((get(two, 0, "rw"), get(two, 1, "rw")), (Some("read".to_owned()), Some("write".to_owned())));
+        assert_eq!(get(two, 1, "direct"), Some("1".to_owned()), "what stands first is of all");
+    }
+
+    #[test]
+    fn what_does_not_tell_the_load_is_no_command() {
+        for line in [
+            "fio job.fio",
+            "fio --output=x job.fio",
+            "fio --name=x --bs=4k ...",
+            "fio --name=x --bs=4k --invalidate ...",
+            "fio --name=x --bs=$bs",
+            "I ran fio - it took long",
+            "fio --name=x --bs=4k\nand something else",
+            "dd if=a of=b",
+            "",
+        ] {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+}
