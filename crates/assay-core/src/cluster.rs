@@ -20,7 +20,7 @@ pub struct ClusterPart {
     pub at_a_time: u32,
     /// How the clock of the node was compared with the one of the coordinator.
     pub clock: Option<ClockFit>,
-    /// Why the node went on without the coordinator, where it did.
+    /// Why the node lost the coordinator before all was measured, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
     /// The loads that all nodes were to run; absent where none were settled.

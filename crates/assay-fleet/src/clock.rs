@@ -214,7 +214,7 @@ impl Rendezvous for Appointment {
         Word::Begin(Start { at_ns, planned_ns: 0, bound_ns: None, nodes: 1 })
     }
 
-    fn part(&mut self) -> Option<ClusterPart> {
+    fn part(&mut self, _whole: bool) -> Option<ClusterPart> {
         None
     }
 }
@@ -313,7 +313,7 @@ mod tests {
         let step = Step { stage: 0, round: 0, workload: 0 };
         let Word::Begin(start) = appointment.ready(step, &control) else { panic!("no start") };
         assert!(start.at_ns >= before + 390_000_000 && monotonic() < start.at_ns, "{start:?}");
-        assert_eq!((appointment.ready(step, &control), appointment.part()), (Word::Alone, None));
+        assert_eq!((appointment.ready(step, &control), appointment.part(true)), (Word::Alone, None));
         control.stop();
         assert_eq!(Appointment::after(Duration::from_secs(3600)).ready(step, &control), Word::Alone);
     }

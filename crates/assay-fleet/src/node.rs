@@ -52,6 +52,8 @@ pub struct Node {
     clock: NodeClock,
     clocks: Clocks,
     part: ClusterPart,
+    /// Why there is no coordinator any more.
+    lost: Option<String>,
     live: LiveLine,
     heart: Arc<Heart>,
 }
@@ -80,6 +82,7 @@ impl Node {
             clock: joining.clock,
             clocks: Clocks::default(),
             part,
+            lost: None,
             live: LiveLine::default(),
             heart: Arc::default(),
         };
@@ -116,7 +119,7 @@ impl Node {
     /// # Errors
     /// Where the coordinator is gone or does not take the record: it stays here, to be fetched.
     pub fn deliver(&mut self, document: &[u8]) -> Result<String, NotKept> {
-        if let Some(lost) = &self.part.lost {
+        if let Some(lost) = &self.lost {
             return Err(NotKept::Other(lost.clone()));
         }
         self.heart.stop();
@@ -308,7 +311,7 @@ impl Node {
     /// Ends the run here: it would disturb those that measure, and its figures would be out of step.
     fn is_lost<T>(&mut self, error: &WireError, control: &Control) -> Option<T> {
         control.stop();
-        self.part.lost = Some(error.to_string());
+        self.lost = Some(error.to_string());
         None
     }
 
@@ -327,23 +330,24 @@ impl Rendezvous for Node {
     }
 
     fn ready(&mut self, step: Step, control: &Control) -> Word {
-        if self.part.lost.is_some() {
+        if self.lost.is_some() {
             return Word::Alone;
         }
         let agreed = self.listening(|node| node.agree(step, control));
         agreed.unwrap_or_else(|error| self.is_lost(&error, control)).unwrap_or(Word::Alone)
     }
 
-    fn part(&mut self) -> Option<ClusterPart> {
+    fn part(&mut self, whole: bool) -> Option<ClusterPart> {
         if lock(&self.heart.state).lost {
-            self.part.lost.get_or_insert_with(|| "the coordinator ended the run, or was lost".to_owned());
+            self.lost.get_or_insert_with(|| "the coordinator ended the run, or was lost".to_owned());
         }
-        if self.part.lost.is_none()
+        if self.lost.is_none()
             && let Err(error) = self.listening(|node| node.compare_clocks(|_, _| true))
         {
-            self.part.lost = Some(error.to_string());
+            self.lost = Some(error.to_string());
         }
-        Some(ClusterPart { clock: self.clocks.fit(), ..self.part.clone() })
+        let lost = self.lost.clone().filter(|_| !whole);
+        Some(ClusterPart { clock: self.clocks.fit(), lost, ..self.part.clone() })
     }
 }
 

@@ -86,7 +86,7 @@ fn take_part(joining: &Joining, steps: u32) -> (Vec<(Start, u64)>, assay_core::c
         sleep_until(start.at_ns);
         starts.push((start, monotonic()));
     }
-    let part = node.part().unwrap();
+    let part = node.part(true).unwrap();
     assert_eq!(node.deliver(b"{}").unwrap()[..2], *"id");
     (starts, part)
 }
@@ -157,7 +157,7 @@ fn who_measured_another_medium_before_measures_anew() {
     assert_eq!(node.deliver_earlier(b"elsewhere"), misplaced);
     node.settle(&able(1), &control).unwrap();
     assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
-    assert!(node.part().unwrap().lost.is_none());
+    assert!(node.part(true).unwrap().lost.is_none());
     assert_eq!(node.deliver(b"{}").unwrap(), "id0");
     assert_eq!(kept.lock().unwrap().len(), 2);
     let refused = |h: &CoordinatorEvent| matches!(h, CoordinatorEvent::NotTaken(..) | CoordinatorEvent::Left(..));
@@ -275,7 +275,7 @@ fn a_node_that_measures_hears_of_the_end() {
     while !control.stopped() && monotonic() < begun + 20_000_000_000 {
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(control.stopped() && node.part().unwrap().lost.is_some());
+    assert!(control.stopped() && node.part(false).unwrap().lost.is_some());
 }
 
 #[test]
@@ -288,10 +288,11 @@ fn a_node_that_loses_its_coordinator_ends() {
     assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
     drop(coordinator);
     assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 1 }, &control).is_none());
-    let part = node.part().unwrap();
+    let part = node.part(false).unwrap();
     assert!(part.lost.is_some() && part.clock.is_some(), "{part:?}");
     assert!(control.stopped(), "it would be out of step, and might disturb others");
     assert!(node.deliver(b"{}").is_err());
+    assert!(node.part(true).unwrap().lost.is_none(), "all was measured, and the next attempt takes the record");
 }
 
 /// How many of these are still open: those that were closed give an end or an error at once.

@@ -65,11 +65,11 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
                 let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, seconds: Some(0.1) };
                 let budget = Duration::from_secs(30);
                 let able = Ability { loads: vec![load; 3], area_bytes: 1 << 20, budget, mounted: Mounted::There };
-                node.settle(&able, &control).unwrap_or_else(|| panic!("{:?}", node.part()));
+                node.settle(&able, &control).unwrap_or_else(|| panic!("{:?}", node.part(false)));
                 let late: Vec<u64> = (0..STEPS)
                     .map(|workload| {
                         let step = Step { stage: 0, round: 0, workload };
-                        let Word::Begin(start) = node.ready(step, &control) else { panic!("{:?}", node.part()) };
+                        let Word::Begin(start) = node.ready(step, &control) else { panic!("{:?}", node.part(false)) };
                         sleep_until(start.at_ns);
                         let woke = monotonic();
                         std::thread::sleep(REPEAT);

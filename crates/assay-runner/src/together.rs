@@ -119,9 +119,9 @@ pub trait Rendezvous: fmt::Debug {
     /// Says that this host is ready for a repeat, and waits for the word to begin, or for `control` to end the run.
     fn ready(&mut self, step: Step, control: &Control) -> Word;
 
-    /// The part that this host had, for its record; asked for when all repeats were made. `None` where there was no
-    /// coordinator.
-    fn part(&mut self) -> Option<ClusterPart>;
+    /// The part that this host had, for its record; `None` where there was no coordinator. `whole` says that all was
+    /// measured: a coordinator that is lost after that took nothing from the record.
+    fn part(&mut self, whole: bool) -> Option<ClusterPart>;
 }
 
 /// Sleeps until it is time to make the repeat ready, or `control` ends the run.

@@ -56,8 +56,8 @@ pub(super) fn in_order(workloads: &[SuiteWorkload], rounds: u32, done: &[u32]) -
 }
 
 impl Session<'_> {
-    /// Runs all workloads of the suite.
-    pub(crate) fn measure(&mut self) {
+    /// Runs all workloads of the suite; false where the run ended before the last repeat was made.
+    pub(crate) fn measure(&mut self) -> bool {
         let mut entries = self.entries();
         let order = self.order();
         let (mut next, mut again) = (0, 0);
@@ -79,11 +79,13 @@ impl Session<'_> {
         }
         self.look_for_another_run();
         // Between two repeats none is there that ends with the run. What is missing then is not for the budget.
-        if self.control.stopped() {
+        let whole = settled && next >= order.repeats.len();
+        if !whole && self.control.stopped() {
             self.fail(RunFailure::Interrupted, String::new());
         }
         self.conclude(&entries);
         self.checkpoint();
+        !self.draft.ended()
     }
 
     /// Whether something else was seen to use the device in the workload at `index`.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use assay_core::event::EventKind;
 use assay_core::finding::{Finding, Shortfall};
 use assay_core::original::Original;
-use assay_core::outcome::{Outcome, RunFailure};
+use assay_core::outcome::RunFailure;
 use assay_core::program::{Program, ProgramRun, SuiteProgram};
 use assay_core::record::{OriginalRun, Record, Score};
 use assay_core::suite::LEAST_REPEATS;
@@ -57,10 +57,13 @@ enum NextProgram {
 }
 
 impl Session<'_> {
-    /// Runs all programs of the suite, in rounds.
-    pub(crate) fn run_programs(&mut self) {
-        if self.request.suite.programs.is_empty() || self.draft.ended() || self.control.stopped() {
-            return;
+    /// Runs all programs of the suite, in rounds; false where the run ended before the last repeat was made.
+    pub(crate) fn run_programs(&mut self) -> bool {
+        if self.request.suite.programs.is_empty() {
+            return true;
+        }
+        if self.control.stopped() {
+            return false;
         }
         let repeats = self.program_repeats();
         let mut entries: Vec<ProgramEntry> =
@@ -70,6 +73,7 @@ impl Session<'_> {
         }
         // Programs have files of their own, and a small medium needs the room.
         self.area.trim(0, self.request.hang_after * SYNC);
+        let mut whole = true;
         'rounds: for round in 0..repeats {
             for at in 0..entries.len() {
                 if entries[at].done > round || entries[at].left_out.is_some() {
@@ -80,14 +84,20 @@ impl Session<'_> {
                     match self.program(&mut entries, at, round, repeats) {
                         NextProgram::Again if again < MOST_AGAIN => again += 1,
                         NextProgram::Go | NextProgram::Again => break,
-                        NextProgram::End => break 'rounds,
+                        NextProgram::End => {
+                            whole = false;
+                            break 'rounds;
+                        }
                     }
                 }
                 self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
                 self.checkpoint();
             }
         }
-        self.conclude_programs(entries, repeats);
+        if whole {
+            self.conclude_programs(entries, repeats);
+        }
+        whole
     }
 
     /// Repeats of each program.
@@ -344,9 +354,6 @@ impl Session<'_> {
 
     /// Says which programs have fewer repeats than planned.
     fn conclude_programs(&mut self, entries: Vec<ProgramEntry>, planned: u32) {
-        if self.control.stopped() || matches!(self.record().outcome, Outcome::Failed { .. }) {
-            return;
-        }
         for entry in entries.into_iter().filter(|entry| entry.done < planned) {
             let shortfall = entry.left_out.unwrap_or(Shortfall::Suspended);
             self.warn(Finding::ProgramLeftOut { program: entry.asked.name, planned, ran: entry.done, shortfall });

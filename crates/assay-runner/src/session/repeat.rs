@@ -42,6 +42,8 @@ struct Made {
     proof: Option<Proof>,
     /// For how long the process was stopped meanwhile.
     suspended: Duration,
+    /// Whether the run was to end meanwhile.
+    stopped: bool,
     /// What happened to the host meanwhile.
     findings: Vec<Finding>,
 }
@@ -233,6 +235,7 @@ impl Session<'_> {
             Some(trouble) => vec![RepeatReport { trouble: Some(trouble), ..RepeatReport::default() }],
             None => self.engines.run(&work, &subject, &self.control, &mut on_sample),
         };
+        let stopped = self.control.stopped();
         let after = proof::read(self.meter.as_deref());
         self.area.remove_original();
         let mut findings = self.host_monitor.after(&mark);
@@ -257,7 +260,7 @@ impl Session<'_> {
         };
         let made = |(report, proof)| {
             let (started, findings) = (started.clone(), findings.clone());
-            Made { report, started, started_ns, proof, suspended, findings }
+            Made { report, started, started_ns, proof, suspended, stopped, findings }
         };
         reports.into_iter().zip(proofs).map(made).collect()
     }
@@ -271,7 +274,7 @@ impl Session<'_> {
         let settings = &mut self.draft.fill().settings;
         settings.written_bytes += report.written_bytes;
         settings.read_bytes += report.read_bytes;
-        let mut outcome = self.outcome_of(report, workload, &planned.target);
+        let mut outcome = self.outcome_of((report, made.stopped), workload, &planned.target);
         let closed = workload.arrivals.is_none();
         if made.suspended.is_zero() && closed {
             // One in flight is what a full queue is judged by; a deeper queue is at least as fast.

@@ -194,19 +194,17 @@ impl PreparedRun {
         rendezvous: Option<&'o mut dyn Rendezvous>,
     ) -> Result<Record, RunError> {
         let mut session = Session::begin(self, control, observer, rendezvous)?;
-        if session.lay_out() && session.first_reads() {
-            session.measure();
-            session.run_programs();
-        }
-        Ok(session.finish())
+        let whole = session.lay_out() && session.first_reads() && session.measure() && session.run_programs();
+        Ok(session.finish(whole))
     }
 }
 
 // The end of a run: the test file is removed and the record closed.
 
 impl Session<'_> {
-    /// Removes the test file, closes the record and gives it back.
-    pub(crate) fn finish(mut self) -> Record {
+    /// Removes the test file, closes the record and gives it back. A run that was `whole` before it was stopped is
+    /// complete.
+    pub(crate) fn finish(mut self, whole: bool) -> Record {
         self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
         let record = self.record();
         let sensors = self.watch.findings(&record.sensors, record.host.governor.as_deref());
@@ -214,7 +212,7 @@ impl Session<'_> {
             self.warn(finding);
         }
         self.emitter.phase("cleanup");
-        let part = self.rendezvous.as_deref_mut().and_then(|rendezvous| rendezvous.part());
+        let part = self.rendezvous.as_deref_mut().and_then(|rendezvous| rendezvous.part(whole));
         let settled = self.settled.take();
         self.draft.fill().cluster = part.map(|part| Box::new(ClusterPart { settled, ..part }));
         let limit = self.clean_up_limit();
@@ -222,7 +220,7 @@ impl Session<'_> {
         if let Err(reason) = area.clean_up(limit) {
             warn(&mut draft, Finding::FileLeft { path: request.shown(), reason }, &mut emitter);
         }
-        let outcome = if control.stopped() {
+        let outcome = if control.stopped() && !whole {
             has_failed(RunFailure::Interrupted, String::new(), None, &budget, &emitter)
         } else {
             Outcome::Completed
@@ -279,8 +277,14 @@ impl Session<'_> {
         has_failed(failure, detail, workload, &self.budget, &self.emitter)
     }
 
-    /// How a repeat on `target` ended, by what the engine reports and what the kernel knows of the devices.
-    pub(super) fn outcome_of(&self, report: &RepeatReport, workload: &Workload, target: &Arc<Target>) -> Outcome {
+    /// How a repeat on `target` ended, by what the engine reports, whether it was stopped, and what the kernel knows of
+    /// the devices.
+    pub(super) fn outcome_of(
+        &self,
+        (report, stopped): (&RepeatReport, bool),
+        workload: &Workload,
+        target: &Arc<Target>,
+    ) -> Outcome {
         let examined = |failure, write, words: String| match self.health.examine(failure, write, target) {
             (failure, Some(why)) => (failure, format!("{words}; {why}")),
             (failure, None) => (failure, words),
@@ -288,7 +292,7 @@ impl Session<'_> {
         let system = |errno: i32| std::io::Error::from_raw_os_error(errno);
         let op = |write| if write { "write" } else { "read" };
         let (failure, detail) = match &report.trouble {
-            None if self.control.stopped() => (RunFailure::Interrupted, String::new()),
+            None if stopped => (RunFailure::Interrupted, String::new()),
             None => return Outcome::Completed,
             Some(Trouble::Io { write, offset, errno: 0 }) => {
                 let words = format!("{} at offset {offset} moved fewer bytes than asked", op(*write));

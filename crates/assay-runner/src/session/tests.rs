@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use assay_core::cluster::ClusterPart;
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::outcome::{Outcome, RunFailure};
@@ -22,6 +23,7 @@ use crate::error::RunError;
 use crate::prepare::PreparedRun;
 use crate::request::{RawMode, Request};
 use crate::samples::{Listener, asked};
+use crate::together::{Rendezvous, Step, Word};
 
 const MIB: u64 = 1 << 20;
 
@@ -113,7 +115,7 @@ fn a_run_that_is_stopped_measures_nothing_and_leaves_nothing() {
     let mut session = begun(dir.path(), &control, &mut listener);
     control.stop();
     assert!(!session.lay_out());
-    let record = session.finish();
+    let record = session.finish(false);
     assert!(matches!(record.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", record.outcome);
     assert!(record.measurements.is_empty());
     assert_eq!(files(dir.path()), 0);
@@ -290,7 +292,10 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
         })
         .remove(0);
     let target = session.area.target.clone();
-    let of = |session: &Session<'_>, report: &RepeatReport| session.outcome_of(report, &planned.spec.workload, &target);
+    let ended = |stopped, session: &Session<'_>, report: &RepeatReport| {
+        session.outcome_of((report, stopped), &planned.spec.workload, &target)
+    };
+    let of = |session: &Session<'_>, report: &RepeatReport| ended(false, session, report);
     assert_eq!(of(&session, &report), Outcome::Completed);
     // ENOSPC and EROFS; ERROR_DISK_FULL and ERROR_WRITE_PROTECT.
     let (full, read_only) = if cfg!(windows) { (112, 19) } else { (28, 30) };
@@ -319,8 +324,7 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
         }
     }
     report.trouble = None;
-    control.stop();
-    let stopped = of(&session, &report);
+    let stopped = ended(true, &session, &report);
     assert!(matches!(stopped, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{stopped:?}");
 }
 
@@ -329,7 +333,7 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
     let mut session = begun(dir.path(), &Control::default(), &mut listener);
     session.warn(Finding::AnotherRun);
-    let record = session.finish();
+    let record = session.finish(true);
     assert_eq!((files(dir.path()), &record.outcome), (0, &Outcome::Completed));
     assert!(record.validity.verdict >= ValidityVerdict::Suspect && record.settings.elapsed_ns > 0);
     assert_eq!(listener.saved.last(), Some(&record));
@@ -443,6 +447,33 @@ fn a_run_that_is_stopped_between_two_repeats_asks_for_no_larger_budget() {
     assert_eq!(repeats, [0, 1], "the write and one repeat of the read are missing");
     let missing = |w: &&assay_core::finding::Warning| matches!(w.finding, Finding::FewerRepeats { .. });
     assert_eq!(record.all_warnings().find(missing), None, "the outcome says why they are");
+}
+
+/// Another host that is lost as soon as all was measured.
+#[derive(Debug)]
+struct LostAtTheEnd(Control);
+
+impl Rendezvous for LostAtTheEnd {
+    fn ready(&mut self, _: Step, _: &Control) -> Word {
+        Word::Alone
+    }
+
+    fn part(&mut self, whole: bool) -> Option<ClusterPart> {
+        assert!(whole && self.0.stopped());
+        None
+    }
+}
+
+/// A node that loses its coordinator is stopped; what it had measured by then is whole.
+#[test]
+fn what_is_stopped_after_its_last_repeat_is_complete() {
+    let (dir, control) = (tempfile::tempdir().unwrap(), Control::default());
+    let is_last = |event: &EventKind| matches!(event, EventKind::RepeatFinished { workload, repeat: 2, .. } if workload == "w");
+    let mut observer = Stopping::new(&control, is_last);
+    let run = PreparedRun::prepare(request(dir.path())).unwrap();
+    let record = run.execute(&control, &mut observer, Some(&mut LostAtTheEnd(control.clone()))).unwrap();
+    assert!(control.stopped() && record.outcome == Outcome::Completed, "{:?}", record.outcome);
+    assert!(record.measurements.iter().all(|m| m.repeats.len() == 2));
 }
 
 #[test]
