@@ -84,6 +84,9 @@ impl Session<'_> {
             self.fail(RunFailure::Interrupted, String::new());
         }
         self.conclude(&entries);
+        if self.request.suite.programs.is_empty() && !self.draft.ended() && nothing_for_the_budget(self.record()) {
+            self.fail(RunFailure::Host, NO_BUDGET.to_owned());
+        }
         self.checkpoint();
         !self.draft.ended()
     }
@@ -244,6 +247,17 @@ impl Session<'_> {
             }
         }
     }
+}
+
+/// Why a run ended that measured nothing, as one may that was resumed.
+const NO_BUDGET: &str =
+    "the time or write budget was used up before any workload; begin anew with a larger --budget or --max-write";
+
+/// Whether no workload has a repeat, and each of them for want of time or bytes.
+fn nothing_for_the_budget(record: &Record) -> bool {
+    let spent = |f: &Finding| matches!(f, Finding::FewerRepeats { ran: 0, shortfall: Shortfall::Budget, .. });
+    let none = |m: &Measurement| m.warnings.iter().any(|warning| spent(&warning.finding));
+    !record.measurements.is_empty() && record.measurements.iter().all(none)
 }
 
 /// Why a workload can have no repeat at all, where that is not for time or bytes.

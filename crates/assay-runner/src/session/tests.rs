@@ -449,6 +449,23 @@ fn a_run_that_is_stopped_between_two_repeats_asks_for_no_larger_budget() {
     assert_eq!(record.all_warnings().find(missing), None, "the outcome says why they are");
 }
 
+#[test]
+fn a_run_whose_budget_is_used_up_before_any_workload_is_not_complete() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    assert!(session.lay_out());
+    session.budget = Budget::new(Duration::ZERO, 0);
+    std::thread::sleep(Duration::from_millis(600));
+    assert!(!session.measure());
+    let record = session.finish(false);
+    let Outcome::Failed { failure: RunFailure::Host, detail, .. } = &record.outcome else {
+        panic!("{:?}", record.outcome)
+    };
+    assert!(detail.contains("budget was used up"), "{detail}");
+    let skipped = |w: &&assay_core::finding::Warning| matches!(w.finding, Finding::FewerRepeats { ran: 0, .. });
+    assert_eq!(record.all_warnings().filter(skipped).count(), 2);
+}
+
 /// Another host that is lost as soon as all was measured.
 #[derive(Debug)]
 struct LostAtTheEnd(Control);
@@ -468,7 +485,8 @@ impl Rendezvous for LostAtTheEnd {
 #[test]
 fn what_is_stopped_after_its_last_repeat_is_complete() {
     let (dir, control) = (tempfile::tempdir().unwrap(), Control::default());
-    let is_last = |event: &EventKind| matches!(event, EventKind::RepeatFinished { workload, repeat: 2, .. } if workload == "w");
+    let is_last =
+        |event: &EventKind| matches!(event, EventKind::RepeatFinished { workload, repeat: 2, .. } if workload == "w");
     let mut observer = Stopping::new(&control, is_last);
     let run = PreparedRun::prepare(request(dir.path())).unwrap();
     let record = run.execute(&control, &mut observer, Some(&mut LostAtTheEnd(control.clone()))).unwrap();
