@@ -2,7 +2,7 @@
 //! a play, its events, and a private directory.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -263,7 +263,7 @@ const PREFIX: &str = "assay-fleet-";
 const DIGITS: usize = 16;
 /// A file in the directory that is locked while the command lives.
 const LOCK: &str = "lock";
-/// Age from which the directory of a command that is gone is removed: it is made before its lock is held.
+/// Age from which a directory without a lock file is removed: it is made before that.
 const FORGOTTEN: Duration = Duration::from_secs(2);
 /// Tries to make one, where another command removes it before it is locked.
 const TRIES: u32 = 10;
@@ -314,10 +314,10 @@ impl PrivateDirectory {
                 }
                 lock => lock?,
             };
-            // Where a file system has no locks, nothing else is held either, and age alone tells.
-            let _ = lock.try_lock();
-            // A command that looks for forgotten directories may have removed it before it was locked.
-            if path.join(LOCK).exists() {
+            // A command that looks for forgotten directories may have locked it before, or removed it. Where a file
+            // system has no locks, nobody can.
+            let is_taken = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && path.join(LOCK).exists() {
                 return Ok(Self { path, _lock: lock });
             }
         }
@@ -357,8 +357,8 @@ fn remove_forgotten(parent: &Path, age: Duration) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let path = entry.path();
         let named = entry.file_name().to_str().is_some_and(is_named);
-        if named && is_forgotten(&path, age).unwrap_or(false) {
-            let _ = std::fs::remove_dir_all(&path);
+        if named {
+            let _ = remove_if_forgotten(&path, age);
         }
     }
 }
@@ -368,25 +368,32 @@ fn is_named(name: &str) -> bool {
     digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether a command made the directory, it is old enough, and its lock is free.
-fn is_forgotten(path: &Path, age: Duration) -> std::io::Result<bool> {
+/// Removes a directory that a command made whose lock is free, or that is old enough and has none.
+fn remove_if_forgotten(path: &Path, age: Duration) -> std::io::Result<()> {
     let directory = path.symlink_metadata()?;
-    // A time in the future counts as recent.
-    let old = directory.modified()?.elapsed().is_ok_and(|passed| passed >= age);
-    if !old || !is_private(&directory) {
-        return Ok(false);
+    if !is_private(&directory) {
+        return Ok(());
     }
     let lock = path.join(LOCK);
-    match lock.symlink_metadata() {
-        // Killed before it made the lock file, or the file was removed by hand.
+    let held = match lock.symlink_metadata() {
+        // Killed before it made the lock file, or the file was removed by hand. A time in the future counts as recent.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(path.join("check.yml").is_file() || path.read_dir()?.next().is_none());
+            let old = directory.modified()?.elapsed().is_ok_and(|passed| passed >= age);
+            if !old || !(path.join("check.yml").is_file() || path.read_dir()?.next().is_none()) {
+                return Ok(());
+            }
+            None
         }
         Err(error) => return Err(error),
-        Ok(found) if !found.is_file() => return Ok(false),
-        Ok(_) => {}
+        Ok(found) if !found.is_file() => return Ok(()),
+        Ok(_) => Some(OpenOptions::new().write(true).open(lock)?),
+    };
+    // It is held until the directory is gone: a command that made the directory just now makes another one then.
+    if held.as_ref().is_none_or(|lock| lock.try_lock().is_ok()) {
+        std::fs::remove_dir_all(path)?;
     }
-    Ok(OpenOptions::new().write(true).open(lock)?.try_lock().is_ok())
+    drop(held);
+    Ok(())
 }
 
 impl AsRef<Path> for PrivateDirectory {
@@ -485,11 +492,10 @@ mod tests {
     #[test]
     fn what_killed_commands_left_is_removed_and_nothing_else() {
         let parent = PrivateDirectory::new().unwrap();
-        let left = leave(parent.path());
-        remove_forgotten(parent.path(), FORGOTTEN);
-        assert!(left.exists(), "it was made just now");
-        let before_locks = leave(parent.path());
+        let (left, before_locks) = (leave(parent.path()), leave(parent.path()));
         std::fs::remove_file(before_locks.join(LOCK)).unwrap();
+        remove_forgotten(parent.path(), Duration::from_secs(3600));
+        assert!(!left.exists() && before_locks.exists(), "one without a lock file may be one that is being made");
         let alive = PrivateDirectory::within(parent.path()).unwrap();
         let theirs = ["assay-fleet-notes", "assay-fleet-0123456789abcdef", "assay-fleet-0123456789abcde0"];
         for name in theirs {
@@ -501,7 +507,7 @@ mod tests {
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::os::unix::fs::symlink(&open, parent.path().join("assay-fleet-0123456789abcde1")).unwrap();
         remove_forgotten(parent.path(), Duration::ZERO);
-        assert!(!left.exists() && !before_locks.exists());
+        assert!(!before_locks.exists());
         assert!(alive.path().join("check.yml").exists());
         assert!(theirs.iter().all(|name| parent.path().join(name).join("thesis.tex").exists()));
     }
