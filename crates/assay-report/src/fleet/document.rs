@@ -2,7 +2,7 @@
 
 use assay_analysis::compare::{PairVerdict, Why};
 use assay_analysis::fleet::{Against, Figure, FleetReport, LoadRow, Loss};
-use assay_core::text::{clean, statement};
+use assay_core::text::{capitalised, clean, statement};
 use assay_core::units::{multiple, multiples, times};
 use assay_pictures as pictures;
 
@@ -217,9 +217,7 @@ fn against_word(verdict: PairVerdict) -> &'static str {
 /// How nodes measured on both sides: `Simultaneous / staggered`.
 fn sides(own: Option<&str>, against: &Against) -> String {
     let own = own.map_or_else(|| "this run".to_owned(), clean);
-    let mut letters = own.chars();
-    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
-    format!("{first}{} / {}", letters.as_str(), there(against))
+    format!("{} / {}", capitalised(&own), there(against))
 }
 
 /// How nodes measured in the other run.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::fleet::{BelowAt, BelowNode, Beside, FleetReport, NoSum, OddAt, OddNode};
+use assay_analysis::fleet::{BelowAt, BelowNode, Beside, FleetReport, FleetRow, NoSum, OddAt, OddNode};
 use assay_analysis::{Excluded, Reason};
 use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
@@ -178,12 +178,15 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
             ),
         );
     }
-    let missing: Vec<usize> = (0..report.nodes.len()).filter(|at| !report.nodes[*at].complete).collect();
-    for at in missing.iter().take(NAMED) {
-        say("not recorded", format!("{}: {}", node_name(report, *at), statement(&report.nodes[*at].outcome)));
-    }
-    if missing.len() > NAMED {
-        say("not recorded", node_names(report, &missing[NAMED..]));
+    for (label, has_record) in [("not recorded", false), ("not complete", true)] {
+        let is_missing = |row: &FleetRow| !row.complete && row.record.is_some() == has_record;
+        let missing: Vec<usize> = (0..report.nodes.len()).filter(|at| is_missing(&report.nodes[*at])).collect();
+        for at in missing.iter().take(NAMED) {
+            say(label, format!("{}: {}", node_name(report, *at), statement(&report.nodes[*at].outcome)));
+        }
+        if missing.len() > NAMED {
+            say(label, node_names(report, &missing[NAMED..]));
+        }
     }
     let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for at in 0..report.nodes.len() {

@@ -91,6 +91,24 @@ fn few_nodes_say_that_they_are_few() {
     assert!(none.loads.is_empty() && none.odd.refusal.is_some());
 }
 
+/// Above its figures a node is not called unrecorded.
+#[test]
+fn a_node_that_was_interrupted_is_not_complete_and_its_figures_are_shown() {
+    let mut records = together(8, 5);
+    records[4].outcome = Outcome::Failed {
+        failure: RunFailure::Interrupted,
+        detail: String::new(),
+        workload: None,
+        elapsed_ns: 1,
+        written_bytes: 1,
+    };
+    let report = said(records);
+    assert!(report.loads.iter().all(|load| load.figures[4].is_some()));
+    let text = assay_report::fleet::document(&report).text(&assay_report::Style::default());
+    let line = text.lines().find(|line| line.starts_with("not complete")).unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains("node5: did not finish: interrupted") && !text.contains("not recorded"), "{text}");
+}
+
 #[test]
 fn records_that_decide_nothing_are_left_out_with_their_reason() {
     let mut records = together(8, 5);
