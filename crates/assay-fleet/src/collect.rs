@@ -223,10 +223,10 @@ fn read(records: &Path, name: &str) -> Result<Vec<u8>, NotFetched> {
     Ok(document)
 }
 
-/// Identifiers of the records of a run on a node.
+/// Identifiers of the records of a node in a run. The store there may hold those of other nodes, too: of this machine all are.
 fn list(remote: &RemoteNode<'_>, program: &str, run: &str) -> Result<Vec<String>, String> {
-    let said =
-        remote.call(&[program, "list", &format!("fleet={run}"), "--json"], LIST, WITHIN).map_err(|e| e.to_string())?;
+    let query = format!("fleet={run} node={}", remote.node);
+    let said = remote.call(&[program, "list", &query, "--json"], LIST, WITHIN).map_err(|e| e.to_string())?;
     if said.code != Some(0) {
         return Err(said.last_words());
     }

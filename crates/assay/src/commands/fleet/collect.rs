@@ -2,6 +2,7 @@
 
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
+use assay_core::units::counted;
 use assay_engine::Control;
 use assay_fleet::{
     Ansible, Collected, Collection, Criteria, Home, Launcher, Ledger, Missing, NotFetched, check_name, entries, program,
@@ -79,7 +80,7 @@ fn tell(args: &FleetCollectArgs, run: &str, rows: &[Collected]) -> Result<(), Fa
             words.push(format!("taken: {}", row.taken.join(" ")));
         }
         if !row.here.is_empty() {
-            words.push(format!("here before: {}", row.here.join(" ")));
+            words.push(format!("{} here before", counted(row.here.len(), "record")));
         }
         let refused = row.refused.iter().zip(&reasons.refused);
         words.extend(refused.map(|((id, _), reason)| format!("{id} not taken: {reason}")));
@@ -88,8 +89,7 @@ fn tell(args: &FleetCollectArgs, run: &str, rows: &[Collected]) -> Result<(), Fa
     }
     let count = |of: fn(&Collected) -> usize| rows.iter().map(of).sum::<usize>();
     let (taken, here) = (count(|row| row.taken.len()), count(|row| row.here.len()));
-    text +=
-        &format!("\nrun {run}: {taken} {} taken, {here} here before.", if taken == 1 { "record" } else { "records" });
+    text += &format!("\nrun {run}: {} taken, {here} here before.", counted(taken, "record"));
     output::print(&text)
 }
 
