@@ -25,6 +25,6 @@ pub use observation::{Detail, observed};
 pub use owner::{Owner, OwnerState};
 pub use query::{divided, headed};
 pub use spool::{Disk, Files, Spool};
-pub use sqlite::{Foreign, Intake, Left, Rehearsal, SqliteStore, data_dir, make_directory};
+pub use sqlite::{Foreign, Intake, Left, Rehearsal, SqliteStore, data_dir, make_directory, store_files};
 pub use store::{Abandoned, Change, RunState, Saved, Store, Stored, Summary};
 pub use system::{bytes_of, path_of};

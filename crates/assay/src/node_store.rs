@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_core::outcome::Outcome;
 use assay_core::text::harmless;
 use assay_runner::remove_abandoned;
-use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, new_id};
+use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, new_id, store_files};
 
 use crate::failure::Failure;
 use crate::output;
@@ -19,8 +19,9 @@ use crate::system::is_at;
 const NODES: &str = "nodes";
 /// A file in each that is locked while its run is under way.
 const LOCK: &str = "lock";
-/// All other files of a store. The spool beside it is empty when the store has taken it in.
-const FILES: [&str; 4] = ["assay.sqlite", "assay.sqlite-wal", "assay.sqlite-shm", "assay.sqlite-journal"];
+/// A file beside these directories where the data directory was made for them: it goes with the last of them, if it is empty.
+const MADE: &str = "made";
+/// The spool beside a store is empty when the store has taken it in.
 const SPOOL: &str = "spool";
 /// How long a save waits for other processes.
 const BUSY: Duration = Duration::from_secs(5);
@@ -43,7 +44,11 @@ impl NodeStore {
         for _ in 0..TRIES {
             let name = new_id();
             // The one above goes with the last one in it, even while this one is made.
+            let is_new = !state::directory()?.exists();
             let made = DataDirectory::made(NODES).and_then(|nodes| {
+                if is_new {
+                    nodes.for_a_lock(MADE)?;
+                }
                 let lock = nodes.inside_or_made(&name)?.for_a_lock(LOCK)?;
                 Ok((nodes.path(&name), lock))
             });
@@ -85,7 +90,8 @@ impl Drop for NodeStore {
     }
 }
 
-/// Takes what killed nodes left into the user's store, with the test files that they left on media, and removes their directories.
+/// Takes what killed nodes left into the user's store, and removes their directories and the test files that they left on media.
+/// Each run and each command on nodes begins so.
 pub(crate) fn recover() {
     let Ok(Some(nodes)) = DataDirectory::existing(NODES) else { return };
     for name in nodes.names().unwrap_or_default() {
@@ -136,23 +142,26 @@ fn move_records(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes the directory of a node, and those above it that became empty. Other files stay.
+/// Removes the directory of a node, the one above it where it was the last, and the data directory where it was made for them.
+/// Other files stay.
 fn remove(name: &str) -> Result<(), String> {
     let words = |failure: Failure| failure.message().to_owned();
     let Some(nodes) = DataDirectory::existing(NODES).map_err(words)? else { return Ok(()) };
     let Some(own) = nodes.inside(name).map_err(words)? else { return Ok(()) };
-    for file in FILES {
-        own.remove(file).map_err(words)?;
+    for file in store_files() {
+        own.remove(&file).map_err(words)?;
     }
     // The lock is the last: who takes it finds nothing.
     let _ = std::fs::remove_dir(own.path(SPOOL));
     own.remove(LOCK).map_err(words)?;
     let path = nodes.path(name);
     std::fs::remove_dir(&path).map_err(|error| error.to_string())?;
-    for above in path.ancestors().skip(1).take(2) {
-        if std::fs::remove_dir(above).is_err() {
-            break;
-        }
+    let is_made = nodes.names().map_err(words)? == [MADE];
+    if is_made {
+        nodes.remove(MADE).map_err(words)?;
     }
+    let above: Vec<&Path> = path.ancestors().skip(1).take(if is_made { 2 } else { 1 }).collect();
+    // What another node made meanwhile stays.
+    let _ = above.into_iter().try_for_each(std::fs::remove_dir);
     Ok(())
 }

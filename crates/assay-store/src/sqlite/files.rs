@@ -35,6 +35,11 @@ pub fn data_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, Store
     homes.find(|home| home.is_absolute()).ok_or(StoreError::NoHome)
 }
 
+/// Names of the files of a store in its directory.
+pub fn store_files() -> impl Iterator<Item = String> {
+    ENDS.iter().map(|end| format!("{NAME}{end}"))
+}
+
 pub(crate) fn store_in(dir: &Path) -> PathBuf {
     dir.join(NAME)
 }

@@ -11,7 +11,7 @@ mod rehearsal;
 mod write;
 
 pub(crate) use explain::system as system_error;
-pub use files::{data_dir, make_directory};
+pub use files::{data_dir, make_directory, store_files};
 pub use foreign::Foreign;
 pub use open::SqliteStore;
 pub use rehearsal::Rehearsal;

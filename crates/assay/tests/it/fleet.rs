@@ -67,6 +67,10 @@ fn three_nodes_begin_together_and_their_records_are_here() {
     }
     let list = run(place.assay(["fleet", "list"]));
     assert!(list.succeeds().stdout.contains("simultaneous  3 of 3 nodes"), "{}", list.stdout);
+    let collected = place.json(["fleet", "collect", name, "--json"]);
+    for row in collected["nodes"].as_array().unwrap() {
+        assert_eq!((row["here"].as_array().unwrap().len(), &row["reason"]), (1, &Value::Null), "of that node: {row}");
+    }
     // What is found by its label is what every other command takes.
     run(place.assay(["compare", &format!("fleet={name} node=a"), &format!("fleet={name} node=b")])).measures();
 }
@@ -153,6 +157,31 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     let complete = |record: &&Record| record.cluster.as_ref().is_some_and(|c| c.lost.is_none() && c.attempt == 2);
     assert_eq!(records(&place).iter().filter(complete).count(), 2);
     ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
+}
+
+/// What a killed node of this machine had is found by each command on nodes, and a data directory of the user stays.
+#[test]
+fn what_a_killed_node_left_is_taken_in_by_the_next_command() {
+    let place = Place::new();
+    run(place.assay(["run", "-q", "--suite", "tiny.toml", "--engine", "null", "medium"])).measures();
+    let own = place.data().join("nodes/0123456789");
+    std::fs::create_dir_all(&own).unwrap();
+    for file in std::fs::read_dir(place.data()).unwrap().flatten().filter(|file| file.path().is_file()) {
+        std::fs::rename(file.path(), own.join(file.file_name())).unwrap();
+    }
+    run(place.assay(["fleet", "list"])).succeeds();
+    assert!(!place.data().join("nodes").exists());
+    assert_eq!(records(&place).len(), 1);
+
+    let empty = place.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let a = &nodes(&place)[0];
+    let script = format!("#!/bin/sh\nASSAY_DATA='{}' exec '{ASSAY}' \"$@\"\n", empty.display());
+    let program = place.file("program", script);
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let words = ["fleet", "run", "-q", "--via", "local", "--program", &program.display().to_string(), a];
+    run(place.assay([&words[..], &["--", "--suite", "tiny.toml", "--engine", "null"]].concat())).succeeds();
+    assert_empty(&empty);
 }
 
 /// A node with a store of its own finished as its coordinator died: what it has is handed over, and not measured again.

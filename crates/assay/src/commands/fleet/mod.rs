@@ -21,7 +21,7 @@ use measured::{begun, measured, tell_run};
 use crate::cli::{FleetArgs, FleetCommand, FleetRunArgs};
 use crate::documents::fleet::RotationNews;
 use crate::failure::Failure;
-use crate::{ending, signals, system};
+use crate::{ending, node_store, signals, system};
 
 pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     // What was measured elsewhere is read here as any record.
@@ -29,6 +29,7 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("nodes are measured from a coordinator on Linux; import their records here"));
     }
     assay_fleet::remove_left_by_killed();
+    node_store::recover();
     match args.command {
         FleetCommand::Run(args) => run(&args),
         FleetCommand::Check(args) => check::check(&args),
