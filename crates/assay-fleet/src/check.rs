@@ -15,7 +15,7 @@ use crate::launch::{Launcher, NodeEnd};
 use crate::ledger::{Fate, NodeEntry};
 use crate::meeting::{Mode, Rules};
 use crate::program::{Build, own_program};
-use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode};
+use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode, Volume};
 
 /// Longest answer, in bytes.
 const ANSWER: u64 = 1 << 20;
@@ -41,18 +41,20 @@ pub struct NodeCheck {
     pub machine: String,
     /// Bits of its programs; 0 where not known.
     pub bits: u32,
-    /// Name and version of the program there; empty where it is missing.
-    pub version: String,
-    /// Commit of its source; empty where it is not known.
-    pub commit: String,
+    /// The program there; none where it is missing.
+    pub build: Option<Build>,
     /// The medium.
     pub medium: Option<Medium>,
     /// Free bytes.
     pub free_bytes: Option<u64>,
+    /// The file system of the target.
+    pub volume: Option<Volume>,
     /// The node's time of day minus the one here.
     pub clock: Option<DayClock>,
     /// Most bytes that the run would write.
     pub planned_write_bytes: Option<u64>,
+    /// Test area in bytes.
+    pub area_bytes: Option<u64>,
     /// Longest time that the suite measures in nanoseconds.
     pub budget_ns: Option<u64>,
     /// Repeats, which nodes begin together.
@@ -77,6 +79,17 @@ pub enum Unfit {
     },
     /// It has no such program.
     NoProgram,
+    /// Its volume has no room for the test areas of all nodes that measure on it.
+    Crowded {
+        /// What the volume is mounted from.
+        source: String,
+        /// Nodes that measure on it.
+        nodes: usize,
+        /// Bytes that they need together.
+        needed_bytes: u64,
+        /// Bytes that are free.
+        free_bytes: u64,
+    },
     /// What it says cannot be read.
     Unreadable,
 }
@@ -130,17 +143,23 @@ impl NodeCheck {
         if self.unfit.is_some() {
             return;
         }
-        let there = Build::from_words(&format!("{}\ncommit {}", self.version, self.commit));
-        if self.version.is_empty() {
-            self.unfit = Some(Unfit::NoProgram);
-        } else if !there.as_ref().is_some_and(|there| there.is_same(here)) {
-            let told = there.map_or_else(|| self.version.clone(), |there| format!("assay {}", there.told_from(here)));
-            let own = Build::from_words(&self.version)
-                .map_or_else(|| here.to_string(), |other| format!("assay {}", here.told_from(&other)));
-            self.unfit = Some(Unfit::OtherBuild { there: told, here: own });
-        } else if self.planned_write_bytes.is_none() || self.budget_ns.is_none() {
-            self.unfit = Some(Unfit::Unreadable);
-        }
+        self.unfit = match &self.build {
+            None => Some(Unfit::NoProgram),
+            Some(there) if !there.is_same(here) => {
+                let told = |own: &Build, other: &Build| format!("assay {}", own.told_from(other));
+                Some(Unfit::OtherBuild { there: told(there, here), here: told(here, there) })
+            }
+            Some(_) => (self.planned_write_bytes.is_none() || self.budget_ns.is_none()).then_some(Unfit::Unreadable),
+        };
+    }
+
+    /// What tells the volume of the target from those of other nodes, where others may measure on it: one of a server, wherever it
+    /// is mounted, or one of the same host, as it was attached there.
+    fn shared(&self) -> Option<(&str, u64, &str, Option<&str>)> {
+        let (volume, medium) = (self.volume.as_ref()?, self.medium.as_ref()?);
+        let of_server = medium.is_remote() && !volume.source.starts_with("/dev/");
+        let attached = if of_server { None } else { Some(medium.attached.as_deref()?) };
+        Some((&volume.source, volume.bytes, medium.filesystem.as_deref()?, attached))
     }
 
     fn of_host(host: &Host) -> Self {
@@ -165,12 +184,15 @@ impl NodeCheck {
         self.reached = true;
         self.machine = text("machine");
         self.bits = report["bits"].as_u64().and_then(|bits| u32::try_from(bits).ok()).unwrap_or(0);
-        (self.version, self.commit) = (text("version"), text("commit"));
+        self.build = Build::from_words(&format!("{}\ncommit {}", text("version"), text("commit")));
         self.medium = serde_json::from_value(report["medium"].clone()).ok();
         self.free_bytes = report["target_free_bytes"].as_u64();
+        let volume = |bytes| Volume { source: text("target_source"), bytes };
+        self.volume = report["target_total_bytes"].as_u64().map(volume).filter(|volume| !volume.source.is_empty());
         self.clock = clock(&report["clock"]);
         if text("refused").is_empty() {
             self.planned_write_bytes = report["planned_write_bytes"].as_u64();
+            self.area_bytes = report["area_bytes"].as_u64();
             self.budget_ns = report["budget_ns"].as_u64();
             self.starts = report["starts"].as_u64().unwrap_or(0);
         } else {
@@ -192,14 +214,13 @@ impl NodeCheck {
     ) -> Result<(), RemoteError> {
         let look = remote.look(target)?;
         self.reached = true;
-        (self.machine, self.bits, self.free_bytes, self.clock) = (look.machine, look.bits, look.free_bytes, look.clock);
+        (self.machine, self.bits, self.clock) = (look.machine, look.bits, look.clock);
+        (self.free_bytes, self.volume) = (look.free_bytes, look.volume);
         if tunnel {
             remote.try_tunnel()?;
         }
         let version = well(remote.call(&[program, "--version"], ANSWER, WITHIN)?)?;
-        let said = String::from_utf8_lossy(&version.out).into_owned();
-        self.version = said.lines().next().unwrap_or_default().trim().to_owned();
-        self.commit = Build::from_words(&said).and_then(|build| build.commit).unwrap_or_default();
+        self.build = Build::from_words(&String::from_utf8_lossy(&version.out));
         let medium = remote.call(&[program, "info", "--json", "--", target], ANSWER, WITHIN)?;
         let medium: Option<Value> = serde_json::from_slice(&medium.out).ok();
         self.medium = medium.and_then(|mut said| serde_json::from_value(said["medium"].take()).ok());
@@ -209,12 +230,34 @@ impl NodeCheck {
         if let Ok(plan) = serde_json::from_slice::<Value>(&plan.out) {
             (self.planned_write_bytes, self.budget_ns) =
                 (plan["planned_write_bytes"].as_u64(), plan["budget_ns"].as_u64());
+            self.area_bytes = plan["area_bytes"].as_u64();
             let repeats =
                 plan["workloads"].as_array().into_iter().flatten().filter_map(|load| load["repeats"].as_u64());
             self.starts = repeats.fold(0, u64::saturating_add);
         }
         Ok(())
     }
+}
+
+/// Nodes that find room alone, and not beside the others on the same volume.
+fn crowded(nodes: &[NodeCheck]) -> Vec<(usize, Unfit)> {
+    let mut volumes: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.unfit.is_none()) {
+        if let Some(volume) = node.shared() {
+            volumes.entry(volume).or_default().push(at);
+        }
+    }
+    let mut all = Vec::new();
+    for ((source, ..), on_it) in volumes.into_iter().filter(|(_, on_it)| on_it.len() > 1) {
+        let needed_bytes = on_it.iter().filter_map(|at| nodes[*at].area_bytes).fold(0, u64::saturating_add);
+        let Some(free_bytes) = on_it.iter().filter_map(|at| nodes[*at].free_bytes).min() else { continue };
+        if needed_bytes > free_bytes {
+            let source = source.to_owned();
+            let unfit = Unfit::Crowded { source, nodes: on_it.len(), needed_bytes, free_bytes };
+            all.extend(on_it.into_iter().map(|at| (at, unfit.clone())));
+        }
+    }
+    all
 }
 
 /// What a program said that ended well.
@@ -305,6 +348,9 @@ impl FleetCheck {
 
     fn judged(mut nodes: Vec<NodeCheck>, here: &Build) -> Self {
         nodes.iter_mut().for_each(|node| node.judge(here));
+        for (at, unfit) in crowded(&nodes) {
+            nodes[at].unfit = Some(unfit);
+        }
         Self { nodes }
     }
 
@@ -408,13 +454,47 @@ mod tests {
         assert_eq!(fit(&check(&["/mnt/card", "/"])), [true, true], "no more than half are mounted");
     }
 
+    /// Each node finds room for its own area; several on one volume may not. Cards of one model in different hosts have the same
+    /// device and size.
+    #[test]
+    fn nodes_on_one_volume_need_room_for_all_of_them() {
+        let node = |source: &str, filesystem: &str, attached: &str| NodeCheck {
+            build: Build::from_words("assay 1.0"),
+            medium: Some(Medium {
+                filesystem: Some(filesystem.to_owned()),
+                attached: Some(attached.to_owned()).filter(|attached| !attached.is_empty()),
+                ..Medium::default()
+            }),
+            volume: Some(Volume { source: source.to_owned(), bytes: 1000 }),
+            free_bytes: Some(100),
+            area_bytes: Some(40),
+            planned_write_bytes: Some(80),
+            budget_ns: Some(1),
+            ..NodeCheck::default()
+        };
+        let crowds = |of: (&str, &str, &str), other: (&str, &str, &str)| {
+            let nodes = [of, of, other].map(|(source, filesystem, attached)| node(source, filesystem, attached));
+            let check = FleetCheck::judged(nodes.to_vec(), &Build { version: "1.0".to_owned(), commit: None });
+            let crowded = |node: &&NodeCheck| {
+                matches!(node.unfit, Some(Unfit::Crowded { nodes: 3, needed_bytes: 120, free_bytes: 100, .. }))
+            };
+            check.nodes.iter().filter(crowded).count()
+        };
+        let nas = ("nas:/cards", "nfs4", "");
+        assert_eq!(crowds(nas, nas), 3);
+        assert_eq!(crowds(nas, ("other:/cards", "nfs4", "")), 0, "two areas of 40 fit into 100");
+        let card = ("/dev/mmcblk0p1", "ext4", "boot-a:1");
+        assert_eq!(crowds(card, card), 3, "three directories of one card");
+        assert_eq!(crowds(card, ("/dev/mmcblk0p1", "ext4", "boot-b:1")), 0);
+        let unknown = ("/dev/sda1", "ext4", "");
+        assert_eq!(crowds(unknown, unknown), 0, "nothing says that it is one host");
+    }
+
     #[test]
     fn a_node_with_another_program_or_without_an_answer_is_unfit() {
-        let judged = |version: &str, budget_ns| {
-            let planned_write_bytes = Some(1);
-            let mut node =
-                NodeCheck { version: version.to_owned(), planned_write_bytes, budget_ns, ..NodeCheck::default() };
-            (node.version, node.commit) = version.split_once('/').map(|(v, c)| (v.to_owned(), c.to_owned())).unwrap();
+        let judged = |said: &str, budget_ns| {
+            let build = Build::from_words(&said.replace('/', "\ncommit "));
+            let mut node = NodeCheck { build, planned_write_bytes: Some(1), budget_ns, ..NodeCheck::default() };
             node.judge(&Build { version: "1.0".to_owned(), commit: Some("abc".to_owned()) });
             node.unfit
         };

@@ -61,7 +61,7 @@ pub use message::{LONGEST_NAME, Live};
 pub use names::{LAST_RUN, check_name, entries, program, run_named};
 pub use node::{LiveLine, Node};
 pub use program::{Build, known_commit};
-pub use remote::DayClock;
+pub use remote::{DayClock, Volume};
 pub use rotation::{Progress, check_plan_words, places_of, turn_of};
 pub use settle::{FarBelow, Settled, SettledShape};
 pub use transport::Endpoint;

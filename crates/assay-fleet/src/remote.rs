@@ -30,8 +30,8 @@ const NOT_REACHED: i32 = 255;
 const LOOKS: &str = r#"
 echo "machine=$(uname -m)"
 if [ "$(head -c 5 /bin/sh | tail -c 1)" = "$(printf '\002')" ]; then echo bits=64; else echo bits=32; fi
-df -Pk "$1" 2> /dev/null | while read -r _ _ _ blocks _; do
-    case $blocks in *[!0-9]*) ;; *) echo "free=$((blocks * 1024))" ;; esac
+df -Pk "$1" 2> /dev/null | while read -r source all _ blocks _; do
+    case $all$blocks in *[!0-9]*) ;; *) printf 'free=%s\ntotal=%s\nsource=%s\n' $((blocks * 1024)) $((all * 1024)) "$source" ;; esac
 done
 echo ready
 while read -r _; do date +%s.%N; done
@@ -85,8 +85,19 @@ pub struct NodeInfo {
     pub bits: u32,
     /// Free bytes at the target; none where there is no such directory.
     pub free_bytes: Option<u64>,
+    /// The file system of the target; none where it is not known.
+    pub volume: Option<Volume>,
     /// Its time of day, compared with the one here.
     pub clock: Option<DayClock>,
+}
+
+/// A file system as df(1) names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Volume {
+    /// What is mounted: a device, or what a server exports.
+    pub source: String,
+    /// All its bytes.
+    pub bytes: u64,
 }
 
 /// The time of day on a node minus the one here.
@@ -262,7 +273,7 @@ impl RemoteNode<'_> {
         command.stdin(Stdio::piped());
         let (mut child, tail) = self.begin(command)?;
         let lines = lines(&mut child.0)?;
-        let (mut look, mut heard) = (NodeInfo::default(), String::new());
+        let (mut look, mut heard, mut total_bytes) = (NodeInfo::default(), String::new(), None);
         let end = Instant::now() + ANSWER;
         loop {
             let Ok(line) = lines.recv_timeout(end.saturating_duration_since(Instant::now())) else {
@@ -272,6 +283,10 @@ impl RemoteNode<'_> {
                 Some(("machine", machine)) => look.machine = machine.to_owned(),
                 Some(("bits", bits)) => look.bits = bits.parse().unwrap_or(0),
                 Some(("free", free)) => look.free_bytes = free.parse().ok(),
+                Some(("total", bytes)) => total_bytes = bytes.parse().ok(),
+                Some(("source", source)) => {
+                    look.volume = total_bytes.map(|bytes| Volume { source: source.to_owned(), bytes });
+                }
                 _ if line == "ready" => break,
                 _ if line.is_empty() => {}
                 _ => heard = line,
@@ -349,6 +364,7 @@ mod tests {
     #[test]
     fn a_look_says_what_this_machine_is_and_that_its_clock_agrees_with_itself() {
         let look = HERE.look("/").unwrap();
+        assert!(look.volume.is_some_and(|volume| volume.bytes > 0 && !volume.source.is_empty()));
         assert!(look.machine == std::env::consts::ARCH && matches!(look.bits, 32 | 64) && look.free_bytes.is_some());
         let clock = look.clock.unwrap();
         assert!(clock.offset_ns.unsigned_abs() <= clock.bound_ns && clock.bound_ns < 1_000_000_000, "{clock:?}");

@@ -82,6 +82,12 @@ impl PreparedRun {
     pub fn record(&self) -> &Record {
         self.draft.record()
     }
+
+    /// Most bytes of the test area.
+    #[must_use]
+    pub fn area_bytes(&self) -> u64 {
+        self.area_bytes
+    }
 }
 
 /// What the request sets.

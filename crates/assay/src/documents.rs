@@ -182,6 +182,8 @@ pub(crate) struct DryRunDocument {
     pub(crate) enough: Option<f64>,
     /// Most bytes that are written.
     pub(crate) planned_write_bytes: u64,
+    /// Test area in bytes, which has to be free.
+    pub(crate) area_bytes: u64,
     /// Loads, in their order.
     pub(crate) workloads: Vec<DryRunStep>,
     /// Programs, in their order.

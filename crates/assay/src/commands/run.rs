@@ -9,7 +9,6 @@ use std::time::Duration;
 use assay_analysis::nearest;
 use assay_core::exit::Exit;
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::Record;
 use assay_core::suite::{Analysis, Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, nanoseconds, span};
@@ -75,7 +74,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let suite = args.dry_run.then(|| request.suite.clone());
     let prepared = PreparedRun::prepare(request)?;
     if let Some(suite) = suite {
-        show_plan(prepared.record(), &suite, args.json)?;
+        show_plan(&prepared, &suite, args.json)?;
         return Ok(Exit::Good);
     }
     let control = Control::default();
@@ -335,7 +334,8 @@ pub(super) fn apply_confidence(args: &RunArgs, suite: &mut Suite) -> Result<(), 
 // `assay run --dry-run`: what would be run, how long and with how many bytes.
 
 /// Shows the plan of a run that was checked against the medium.
-pub(super) fn show_plan(record: &Record, suite: &Suite, as_json: bool) -> Result<(), Failure> {
+pub(super) fn show_plan(prepared: &PreparedRun, suite: &Suite, as_json: bool) -> Result<(), Failure> {
+    let record = prepared.record();
     let settings = &record.settings;
     let each: Vec<_> = suite.workloads.iter().map(|w| longest_repeat(suite, w)).collect();
     if as_json {
@@ -354,6 +354,7 @@ pub(super) fn show_plan(record: &Record, suite: &Suite, as_json: bool) -> Result
             budget_ns: settings.budget_ns,
             enough: suite.enough,
             planned_write_bytes: settings.planned_write_bytes,
+            area_bytes: prepared.area_bytes(),
             workloads: workloads.collect(),
             programs: programs.collect(),
         });

@@ -72,6 +72,13 @@ fn unfit_words(unfit: &Unfit) -> String {
         Unfit::OtherBuild { there, here } => {
             format!("{}: {there} is there, and {here} here", cause_words(Cause::Version))
         }
+        Unfit::Crowded { source, nodes, needed_bytes, free_bytes } => format!(
+            "{}: {nodes} nodes need {} on {} together, and {} is free",
+            cause_words(Cause::NoSpace),
+            Bytes(*needed_bytes),
+            harmless(source),
+            Bytes(*free_bytes)
+        ),
         Unfit::Unreadable => "its answer cannot be read".to_owned(),
     }
 }
@@ -99,8 +106,8 @@ fn document<'a>(check: &FleetCheck, node: &'a NodeCheck, reason: Option<&'a str>
         reached: node.reached,
         machine: &node.machine,
         bits: node.bits,
-        version: &node.version,
-        commit: &node.commit,
+        version: node.build.as_ref().map_or("", |build| &build.version),
+        commit: node.build.as_ref().and_then(|build| build.commit.as_deref()).unwrap_or_default(),
         medium: node.medium.as_ref(),
         mounted: node.medium.as_ref().map(Medium::mounted),
         free_bytes: node.free_bytes,

@@ -48,7 +48,13 @@ free() {
     done
 }
 free "$directory" free_bytes
-[ -z "$target" ] || free "$target" target_free_bytes
+if [ -n "$target" ]; then
+    free "$target" target_free_bytes
+    # What is mounted there: nodes may measure on one volume of a server.
+    df -Pk "$target" 2> /dev/null | while read -r source blocks _; do
+        case $blocks in *[!0-9]*) ;; *) printf 'target_source=%s\ntarget_total_bytes=%s\n' "$source" $((blocks * 1024)) ;; esac
+    done
+fi
 
 if [ -f "$directory/assay" ]; then
     echo "sha256=$(sha256sum "$directory/assay" | cut -d ' ' -f 1)"
