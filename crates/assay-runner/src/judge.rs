@@ -34,7 +34,8 @@ pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option
 
     measurement.proof_ratio = proof.ratio();
     let workload = &measurement.workload;
-    let proof_finding = proof.finding(workload.op, workload.sync.each() || copies_on_write(medium));
+    let adds = workload.sync.each() || copies_on_write(medium);
+    let proof_finding = proof.finding(workload.op, workload.direct, adds);
     replace_findings(
         measurement,
         |f| matches!(f, Finding::ServedFromCache { .. } | Finding::OthersUsedDevice { .. }),
