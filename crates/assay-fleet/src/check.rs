@@ -8,14 +8,13 @@ use assay_engine::Control;
 use serde_json::{Map, Value};
 
 use crate::ansible::{NodeEvent, Status};
-use crate::at_once::each_at_once;
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
 use crate::launch::{Launcher, NodeEnd};
 use crate::ledger::{Fate, NodeEntry};
 use crate::meeting::{Mode, Rules};
 use crate::program::{Build, own_program};
-use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode, Volume};
+use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode, Volume, each_at_once};
 
 /// Longest answer, in bytes.
 const ANSWER: u64 = 1 << 20;

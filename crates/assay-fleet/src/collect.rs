@@ -12,13 +12,12 @@ use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
 use crate::accept::{Accepted, Claim, Home, Refusal, Way, is_record_id};
-use crate::at_once::each_at_once;
 use crate::cause::bounded_reason;
 use crate::error::FleetError;
 use crate::inventory::{Ansible, Host};
 use crate::launch::Launcher;
 use crate::ledger::{Ledger, NodeEntry};
-use crate::remote::RemoteNode;
+use crate::remote::{RemoteNode, each_at_once};
 use crate::wire::MAX_RECORD;
 
 /// Longest list of records, in bytes.

@@ -7,7 +7,6 @@
 
 mod accept;
 mod ansible;
-mod at_once;
 mod cause;
 mod check;
 mod clean;

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use assay_core::record::Record;
 use assay_engine::Control;
 
-use super::reach::{allow_descriptors, listens};
-use super::start::{Start, SuiteHandover};
+use super::start::{Start, SuiteHandover, allow_descriptors, listens};
 use crate::accept::{Accepted, Claim, Home, Way};
 use crate::coordinator::{Coordinator, Expected, Keep};
 use crate::error::FleetError;

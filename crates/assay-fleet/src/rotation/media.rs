@@ -8,15 +8,13 @@ use assay_engine::Control;
 use assay_store::{SqliteStore, Store};
 use serde_json::Value;
 
-use super::progress::Progress;
-use super::turn::turn_of;
+use super::progress::{Progress, turn_of};
 use crate::accept::Guard;
-use crate::at_once::each_at_once;
 use crate::error::FleetError;
 use crate::inventory::Ansible;
 use crate::launch::Launcher;
 use crate::ledger::{Fate, Ledger, NodeEntry};
-use crate::remote::RemoteNode;
+use crate::remote::{RemoteNode, each_at_once};
 
 /// Longest answer about a medium, in bytes.
 const ANSWER: u64 = 1 << 20;

@@ -2,7 +2,5 @@
 
 mod media;
 mod progress;
-mod turn;
 
-pub use progress::Progress;
-pub use turn::{check_plan_words, places_of, turn_of};
+pub use progress::{Progress, check_plan_words, places_of, turn_of};

@@ -5,7 +5,6 @@
 mod common;
 
 mod damage;
-mod durable;
 mod foreign;
 mod growth;
 mod matching;

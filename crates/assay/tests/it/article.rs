@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::common::{Place, as_nobody, nobody_can_run, pages::blocks, run};
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
 use assay_lab::fleet::{Design, Fleet, Load, Spread, Truth, Units};
 use serde_json::Value;
+
+use crate::common::pages::blocks;
+use crate::common::{Place, as_nobody, nobody_can_run, run};
 
 /// Two models that are alike, and one at half their speed, three units each.
 fn measured() -> Vec<Record> {
@@ -309,4 +312,46 @@ fn the_articles_in_the_examples_are_what_their_commands_write() {
             .collect();
         assert!(other.is_empty(), "{name}: {other:?} differ; examples/articles/README.md says how they are written");
     }
+}
+
+// What `docs/results/2026-11-27-articles.md` says of published figures is what the program answers.
+
+/// Command lines with the answers under them.
+fn answers(page: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in page.lines().filter_map(|line| line.strip_prefix("    ")) {
+        match (line.strip_prefix("> "), found.last_mut()) {
+            (Some(answer), Some((_, last))) => last.push_str(answer),
+            _ => found.push((line.to_owned(), String::new())),
+        }
+    }
+    found
+}
+
+/// Lines end where the terminal does.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn articles_are_decided_as_the_page_says() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/2026-11-27-articles.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let place = Place::new();
+    let program = Path::new(crate::common::ASSAY).parent().unwrap();
+    let all = answers(&page);
+    assert!(all.len() > 20, "only {} commands were found", all.len());
+    let mut wrong = Vec::new();
+    for (line, answer) in all {
+        assert!(!answer.is_empty(), "no answer: {line}");
+        let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).env("PATH", path).env("ASSAY_DATA", place.data()).env("HOME", place.path());
+        shell.env("LC_ALL", "C.UTF-8").env_remove("COLUMNS");
+        let said = one_line(&String::from_utf8(shell.output().unwrap().stdout).unwrap());
+        if !said.starts_with(&answer) {
+            wrong.push(format!("{line}\n  the page: {answer}\n  assay: {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

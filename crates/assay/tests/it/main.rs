@@ -9,7 +9,6 @@ mod accuracy;
 mod advise;
 mod answers;
 mod article;
-mod articles;
 mod at_once;
 mod bad_input;
 mod bare;

@@ -12,8 +12,7 @@ use assay_fleet::{
 };
 use assay_report::{Style, left, table};
 
-use super::ansible::{ansible, via};
-use super::nodes::check_words;
+use super::nodes::{ansible, check_words, via};
 use super::view::AnswerCount;
 use super::words::{cause_words, fate_words};
 use crate::cli::{FleetCheckArgs, ViaArg, own_build};

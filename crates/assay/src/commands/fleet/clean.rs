@@ -5,7 +5,7 @@ use assay_core::text::harmless;
 use assay_engine::Control;
 use assay_fleet::Cleaned;
 
-use super::ansible::{ansible, via};
+use super::nodes::{ansible, via};
 use super::view::AnswerCount;
 use crate::cli::{FleetCleanArgs, ViaArg};
 use crate::documents::fleet::{CleanDocument, CleanedNode};

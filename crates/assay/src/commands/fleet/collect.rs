@@ -8,7 +8,7 @@ use assay_fleet::{
     Ansible, Collected, Collection, Criteria, Home, Launcher, Ledger, Missing, NotFetched, check_name, entries, program,
 };
 
-use super::ansible::ansible;
+use super::nodes::ansible;
 use super::records::adopt;
 use super::view::AnswerCount;
 use super::{ledgers, rotate};

@@ -10,8 +10,7 @@ use assay_fleet::{
     Conduct, Criteria, Guard, Home, Launcher, Ledger, Mode, conduct, entries, find_again, program, variables,
 };
 
-use super::ansible::{ansible, via};
-use super::nodes::{check_arguments, handed_suite};
+use super::nodes::{ansible, check_arguments, handed_suite, via};
 use super::records::{adopt, asked};
 use super::watcher::Watcher;
 use super::{ledgers, words};

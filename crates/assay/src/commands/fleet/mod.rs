@@ -1,6 +1,5 @@
 //! `assay fleet`
 
-mod ansible;
 mod check;
 mod clean;
 mod collect;

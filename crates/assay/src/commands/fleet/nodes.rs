@@ -1,11 +1,12 @@
 //! What nodes receive: their command line and their suite.
 
 use assay_core::text::harmless;
-use assay_fleet::{Launcher, Ledger, SuiteHandover, node_arguments};
+use assay_engine::Control;
+use assay_fleet::{Ansible, FleetError, Launcher, Ledger, SuiteHandover, node_arguments};
 use clap::Parser;
 
 use super::ledgers;
-use crate::cli::{Cli, Command, RunArgs};
+use crate::cli::{Cli, Command, InventoryArgs, RunArgs, ViaArg};
 use crate::failure::Failure;
 
 /// Arguments that each node has for itself, as an example.
@@ -48,4 +49,22 @@ pub(super) fn handed_suite(ledger: &Ledger) -> Result<SuiteHandover, Failure> {
         Launcher::Local => ledgers::suite(&ledger.run).map(SuiteHandover::File),
         Launcher::Ssh | Launcher::Slurm => ledgers::suite_text(&ledger.run).map(SuiteHandover::Text),
     }
+}
+
+// The inventory of the command line.
+
+/// How nodes are reached.
+pub(super) fn via(via: Option<ViaArg>, inventory: &InventoryArgs) -> Result<ViaArg, Failure> {
+    match (via, inventory.inventory.is_empty()) {
+        (None | Some(ViaArg::Ansible), false) => Ok(ViaArg::Ansible),
+        (Some(ViaArg::Ansible), true) => Err(Failure::usage("--via ansible needs an inventory: -i FILE")),
+        (Some(_), false) => Err(Failure::usage("an inventory is for --via ansible")),
+        (Some(via), true) => Ok(via),
+        (None, true) => Ok(ViaArg::Ssh),
+    }
+}
+
+/// Ansible with the inventory of the command line.
+pub(super) fn ansible(args: &InventoryArgs, control: &Control) -> Result<Ansible, FleetError> {
+    Ansible::new(&args.inventory, args.limit.as_deref(), args.forks, control)
 }
