@@ -173,7 +173,7 @@ fn names_of_new_directories_are_synced_in_the_directories_above() {
     let mut command = strace();
     command.args(emulator.split_whitespace()).arg(std::env::current_exe().unwrap());
     let done =
-        command.args(["--exact", &format!("durable::{TEST}"), "--test-threads=1"]).env(PLACE, &place).output().unwrap();
+        command.args(["--exact", &format!("damage::{TEST}"), "--test-threads=1"]).env(PLACE, &place).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
     let trace = std::fs::read_to_string(trace).unwrap();
     let (above, data) = (place.join("above"), place.join("above/data"));
