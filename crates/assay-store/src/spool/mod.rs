@@ -3,8 +3,10 @@
 #[cfg_attr(not(windows), path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod disk;
+mod files;
 mod queue;
 
 pub use disk::Disk;
+pub use files::Files;
+pub use queue::Spool;
 pub(crate) use queue::SpoolEntry;
-pub use queue::{Files, Spool};
