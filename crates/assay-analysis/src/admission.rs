@@ -236,7 +236,7 @@ mod tests {
     fn imported(id: &str, labels: &[(&str, &str)]) -> Record {
         let mut record = record("", "");
         record.id = id.to_owned();
-        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+        record.origin = assay_core::record::Origin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
         record.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         (record.medium.vendor, record.medium.model, record.medium.unit) = (None, None, None);
         record
@@ -258,7 +258,7 @@ mod tests {
     fn one_record_alone_and_one_of_assay_itself_are_asked_of() {
         let one = imported("z1", &[]);
         assert_eq!(named([&one]).0.len(), 1);
-        let own = Record { source: None, ..imported("a1", &[]) };
+        let own = Record { origin: assay_core::record::Origin::default(), ..imported("a1", &[]) };
         let again = Record { id: "a2".to_owned(), ..own.clone() };
         assert_eq!(named([&own, &again]).0.len(), 2);
         assert_eq!(identity(&own), identity(&again));

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
 use assay_core::medium::{Bus, Medium, MediumKind};
+use assay_core::origin::PUBLISHED;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Measurement, Record, Source, SuiteRef, Tool};
+use assay_core::record::{Host, Measurement, Origin, Record, SuiteRef, Tool};
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern, Workload};
 
@@ -162,20 +163,18 @@ impl<'a> PublishedFigure<'a> {
             labels.insert("unit".to_owned(), self.unit.to_owned());
         }
         let tool = Tool {
-            name: Source::PUBLISHED.to_owned(),
+            name: PUBLISHED.to_owned(),
             version: String::new(),
             commit: None,
             engine: self.tool.to_owned(),
             engine_reason: "according to the article".to_owned(),
         };
-        let source =
-            Source { format: Source::PUBLISHED.to_owned(), file: self.article.to_owned(), ..Source::default() };
         let (kind, model, bus) = (self.kind(), Some(self.medium.to_owned()), self.bus());
         let medium = Medium { kind, model, bus, ..Medium::unknown("") };
-        Draft::begin(id, "", tool, SuiteRef::new(Source::PUBLISHED, 1), medium)
+        Draft::begin(id, "", tool, SuiteRef::new(PUBLISHED, 1), medium)
             .on_host(Host { board: Some(self.host.to_owned()), ..Host::default() })
             .labelled(labels)
-            .taken_from(source)
+            .taken_from(Origin::Published { article: self.article.to_owned() })
     }
 
     fn measurement(&self) -> Measurement {
@@ -219,7 +218,7 @@ mod tests {
     #[test]
     fn units_of_an_article_are_its_own() {
         let published = published("sandisk-ultra-a1/1").unwrap().remove(0);
-        let own = Record { source: None, ..published.clone() };
+        let own = Record { origin: Origin::default(), ..published.clone() };
         let (theirs, mine) = (crate::identity(&published), crate::identity(&own));
         assert_eq!((theirs.model, theirs.unit.as_str()), (mine.model, "1 (published)"));
         assert_eq!(mine.unit, "1");

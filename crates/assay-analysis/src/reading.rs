@@ -270,7 +270,7 @@ mod tests {
             Measurement { bytes_per_second: bytes, iops, ..Measurement::empty(workload, "dd") }
         };
         let mut record = crate::samples::record("z", "A", "1", rates.iter().map(measured).collect());
-        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+        record.origin = assay_core::record::Origin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
         record
     }
 
@@ -286,7 +286,7 @@ mod tests {
         assert!((of(&[5e6, 12.3e6]) - 0.1 / 5.0).abs() < 1e-9, "the other figure has a decimal");
         assert_eq!(of(&[22.9e6, 23.1e6]), 0.0, "0.4 %");
         assert_eq!(of(&[22_912_345.67]), 0.0);
-        let own = Record { source: None, ..printed(&[23e6]) };
+        let own = Record { origin: assay_core::record::Origin::default(), ..printed(&[23e6]) };
         assert_eq!(resolution(&own, &own.measurements[0]), 0.0);
     }
 
@@ -294,7 +294,7 @@ mod tests {
     fn a_manner_is_told_of_what_assay_ran_and_of_nothing_else() {
         let published = crate::published("sandisk-extreme-a2").unwrap().remove(0);
         assert_eq!(manner(&published, &published.measurements[0]), None);
-        let own = Record { source: None, ..published };
+        let own = Record { origin: assay_core::record::Origin::default(), ..published };
         let mut measurement = own.measurements[0].clone();
         assert_eq!(manner(&own, &measurement).unwrap(), "waits for one completion at a time");
         let batching = |wait_for| Batching { wait_for, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };

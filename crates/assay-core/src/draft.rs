@@ -1,11 +1,15 @@
 //! A record while it is made: begun, filled, closed.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use crate::finding::{Finding, Validity, Warning};
 use crate::medium::Medium;
 use crate::outcome::Outcome;
-use crate::record::{Host, Record, SCHEMA, Settings, Source, SuiteRef, Tool};
+use crate::record::{Host, Origin, Record, SCHEMA, Settings, SuiteRef, Tool};
+
+/// The settings of what is no run.
+static NO_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 
 /// A record under way. All records are made through it: of runs, of checks, of published figures.
 #[derive(Debug, Clone)]
@@ -27,13 +31,12 @@ impl Draft {
                 medium,
                 labels: BTreeMap::new(),
                 suite,
-                settings: Settings::default(),
+                origin: Origin::default(),
                 measurements: Vec::new(),
                 scores: Vec::new(),
                 sensors: Vec::new(),
                 crosscheck: Vec::new(),
                 verification: None,
-                source: None,
                 cluster: None,
                 outcome: Outcome::Running,
                 validity: Validity::judge([].iter()),
@@ -72,15 +75,26 @@ impl Draft {
     /// Says with which settings.
     #[must_use]
     pub fn with_settings(mut self, settings: Settings) -> Self {
-        self.record.settings = settings;
+        self.record.origin = Origin::run(settings);
         self
     }
 
-    /// Says where the figures were taken from.
+    /// Says that the figures are not of a run of assay, and of what else.
     #[must_use]
-    pub fn taken_from(mut self, source: Source) -> Self {
-        self.record.source = Some(source);
+    pub fn taken_from(mut self, origin: Origin) -> Self {
+        self.record.origin = origin;
         self
+    }
+
+    /// The settings of the run.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        self.record.settings().unwrap_or(&NO_SETTINGS)
+    }
+
+    /// The settings of the run, to be filled in.
+    pub fn settings_mut(&mut self) -> &mut Settings {
+        self.record.settings_mut()
     }
 
     /// The record as it stands.

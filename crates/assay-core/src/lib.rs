@@ -18,6 +18,7 @@ pub mod finding;
 pub mod histogram;
 pub mod load_title;
 pub mod medium;
+pub mod origin;
 pub mod original;
 pub mod outcome;
 pub mod priority;

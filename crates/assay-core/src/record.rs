@@ -14,6 +14,7 @@ use crate::estimate::Estimate;
 use crate::finding::{Finding, Validity, Warning};
 use crate::histogram::StoredHistogram;
 use crate::medium::Medium;
+pub use crate::origin::{Layout, Origin, Settings, Source};
 pub use crate::original::OriginalRun;
 use crate::outcome::Outcome;
 use crate::program::ProgramRun;
@@ -59,8 +60,9 @@ pub struct Record {
     pub labels: BTreeMap<String, String>,
     /// By which suite.
     pub suite: SuiteRef,
-    /// With which settings, and what they came to.
-    pub settings: Settings,
+    /// Who made the figures: a run of assay with its settings, another tool, or an article.
+    #[serde(flatten)]
+    pub origin: Origin,
     /// Results, one a workload.
     #[serde(default)]
     pub measurements: Vec<Measurement>,
@@ -76,9 +78,6 @@ pub struct Record {
     /// Result of a genuineness check, when one was made.
     #[serde(default)]
     pub verification: Option<Verification>,
-    /// Where the record was imported from; null for a run of assay.
-    #[serde(default)]
-    pub source: Option<Source>,
     /// Its part in a run on a cluster; null where it ran by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Box<ClusterPart>>,
@@ -150,13 +149,27 @@ impl Record {
     /// Whether the figures were printed by another tool or an article: how they came about was not checked.
     #[must_use]
     pub fn is_printed(&self) -> bool {
-        self.source.is_some()
+        !matches!(self.origin, Origin::Run(_))
     }
 
     /// Whether they were published in an article that ships with the program.
     #[must_use]
     pub fn is_published(&self) -> bool {
-        self.source.as_ref().is_some_and(|source| source.format == Source::PUBLISHED)
+        matches!(self.origin, Origin::Published { .. })
+    }
+
+    /// The settings of a run of assay; figures that were printed elsewhere have none.
+    #[must_use]
+    pub fn settings(&self) -> Option<&Settings> {
+        match &self.origin {
+            Origin::Run(settings) => Some(settings),
+            Origin::Imported(_) | Origin::Published { .. } => None,
+        }
+    }
+
+    /// The settings to be filled in: from now on the record is that of a run.
+    pub fn settings_mut(&mut self) -> &mut Settings {
+        self.origin.settings_mut()
     }
 
     /// Label `model`, or what the medium says of itself.
@@ -246,81 +259,6 @@ impl SuiteRef {
     pub fn new(name: &str, version: u32) -> Self {
         Self { name: name.to_owned(), version }
     }
-}
-
-/// With which settings, and what they came to.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Settings {
-    /// Time budget in nanoseconds.
-    pub budget_ns: u64,
-    /// Most bytes the run was allowed to write.
-    pub max_write_bytes: u64,
-    /// Most bytes it said beforehand that it would write.
-    pub planned_write_bytes: u64,
-    /// Bytes it did write.
-    pub written_bytes: u64,
-    /// Bytes it did read.
-    pub read_bytes: u64,
-    /// Time from start to end in nanoseconds.
-    pub elapsed_ns: u64,
-    /// Time of it in which the run waited for other hosts, and is no part of the budget, in nanoseconds; absent where there were
-    /// none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waited_ns: Option<u64>,
-    /// Size of the test area in bytes.
-    pub span_bytes: u64,
-    /// Seed of data and offsets.
-    pub seed: u64,
-    /// Planned repeats of each workload; at most, where a confidence was asked for or the suite leaves what is known.
-    pub repeats: u32,
-    /// Relative half width of the interval over repeats that was asked for; null where the number
-    /// of repeats was.
-    #[serde(default)]
-    pub confidence: Option<f64>,
-    /// Relative half width of the interval over repeats at which the suite leaves a workload; null where it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enough: Option<f64>,
-    /// Without a completion for this long the medium hangs, in nanoseconds; three times as long
-    /// where an operation is expected to take more than a second. Null in older records.
-    #[serde(default)]
-    pub hang_after_ns: Option<u64>,
-    /// The suite as it ran, with what the command line changed in it: what an interrupted run
-    /// is resumed by. Empty in older and imported records.
-    #[serde(default)]
-    pub suite_text: String,
-    /// Whether a raw device was measured.
-    pub raw_device: bool,
-    /// Alignment of direct I/O in bytes, offset and memory; null where direct I/O is impossible.
-    pub direct_alignment_bytes: Option<u32>,
-    /// Where the alignment was learnt, or why direct I/O is impossible.
-    pub direct_source: String,
-    /// How the test area was written, before anything was timed.
-    pub layout: Option<Layout>,
-    /// Cost of one operation of the null engine here, in nanoseconds: the instrument's own.
-    pub null_ns_per_operation: Option<f64>,
-    /// By what each repeat was made a second time, in turns: `fio`, or `reference`, which is the tool that the workload
-    /// was taken from. Null where by nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub crosscheck: Option<String>,
-}
-
-impl Settings {
-    /// Whether repeats ended when they agreed: their spread is then smaller than that of the medium.
-    #[must_use]
-    pub fn until_known(&self) -> bool {
-        self.confidence.is_some() || self.enough.is_some()
-    }
-}
-
-/// How the test area was written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Layout {
-    /// Bytes written.
-    pub bytes: u64,
-    /// Time that took, final sync included, in nanoseconds.
-    pub elapsed_ns: u64,
 }
 
 /// Result of one workload.
@@ -581,29 +519,6 @@ pub struct Score {
     /// The runs that it was taken from, where a program of the suite made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Box<ProgramRun>>,
-}
-
-/// Where a record was imported from.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Source {
-    /// Format of the original.
-    pub format: String,
-    /// Its name.
-    pub file: String,
-    /// SHA-256 of its text: of the lines below, where they are given.
-    pub original_text_sha256: String,
-    /// First and last line of the original that this record was read from, from 1; null where that has no lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lines: Option<(u32, u32)>,
-    /// The text itself, as it was read: without what wrapped it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-}
-
-impl Source {
-    /// Format of the figures of articles that ship with the program.
-    pub const PUBLISHED: &str = "published";
 }
 
 /// JSON Schema of [`Record`], as committed in `schemas/record-v1.json`.

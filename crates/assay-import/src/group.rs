@@ -12,7 +12,7 @@ use assay_core::draft::Draft;
 use assay_core::finding::Finding;
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Measurement, Record, Settings, Source, SuiteRef, Tool};
+use assay_core::record::{Host, Measurement, Origin, Record, Source, SuiteRef, Tool};
 use sha2::{Digest, Sha256};
 
 use crate::labels::{Given, PathPattern};
@@ -252,17 +252,12 @@ fn record(group: Vec<Part>, nth: u32, of: &Groups<'_>) -> Record {
     labels.extend(given.labels);
     let host = Host { hostname: given.host.or(whole.host.hostname), ..whole.host };
     let medium = Medium { kind: given.kind.unwrap_or(whole.medium.kind), ..whole.medium };
-    let span_bytes = measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
-    let repeats =
-        measurements.iter().filter_map(|m| m.iops.as_ref().or(m.bytes_per_second.as_ref())).map(|e| e.n).max();
-    let settings = Settings { span_bytes, repeats: repeats.unwrap_or(0), ..Settings::default() };
     // A date that no calendar has was printed wrong, or read wrong.
     let created = whole.created.filter(|time| time.parse::<jiff::Timestamp>().is_ok()).unwrap_or_default();
     let mut draft = Draft::begin(&id(&source.format, nth, &hash), &created, tool, SuiteRef::new(&suite, 1), medium)
         .on_host(host)
         .labelled(labels)
-        .with_settings(settings)
-        .taken_from(source);
+        .taken_from(Origin::Imported(source));
     for finding in whole.findings {
         draft.warn(finding);
     }

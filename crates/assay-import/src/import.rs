@@ -52,7 +52,7 @@ impl Item {
         match self {
             Self::Own { document, .. } => document.len(),
             Self::Made(record) => {
-                let text = record.source.as_ref().and_then(|source| source.text.as_ref()).map_or(0, String::len);
+                let text = record.origin.imported().and_then(|source| source.text.as_ref()).map_or(0, String::len);
                 text + (record.measurements.len() + record.scores.len() + 1) * FIGURE_BYTES
             }
         }

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use assay_core::original::Original;
-use assay_core::record::{Measurement, OriginalRun, Record};
+use assay_core::record::{Measurement, Origin, OriginalRun, Record};
 use assay_core::units::span;
 use assay_engine::{
     Control, OnSample, RUNS_TOOLS, RepeatReport, RepeatSpec, Signal, Trouble, Watched, end_with_this_process, is_root,
@@ -192,7 +192,7 @@ pub(crate) fn read(
         Item::Own { .. } => None,
     });
     let mut record = record.ok_or_else(nothing)?;
-    let source = record.source.take().ok_or_else(nothing)?;
+    let Origin::Imported(source) = std::mem::take(&mut record.origin) else { return Err(nothing()) };
     let run = OriginalRun {
         tool: name.to_owned(),
         version: found.version.clone(),

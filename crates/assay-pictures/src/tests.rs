@@ -25,7 +25,7 @@ fn cards() -> Vec<Record> {
 fn measured() -> Vec<Record> {
     let mut records = cards();
     for record in &mut records {
-        record.source = None;
+        record.origin = assay_core::record::Origin::default();
         record.medium.bus = Some(Bus {
             kind: "sd".into(),
             mode: "SDR25".into(),

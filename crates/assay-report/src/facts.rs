@@ -216,7 +216,7 @@ pub(crate) fn about(record: &Record) -> Vec<Fact> {
 
 /// The results other than figures.
 pub(crate) fn results(record: &Record) -> Vec<Fact> {
-    let source = record.source.as_ref().map(|s| clean(&format!("{} from {}", s.format, s.file)));
+    let source = record.origin.printed_in().map(|(format, name)| clean(&format!("{format} from {name}")));
     let first = [
         Fact::new(Card, "classes", judge(record).sentence().map(|s| clean(&s))),
         Fact::new(Card, "over days", results::over_days_sentence(record)),
@@ -329,7 +329,7 @@ fn manner(record: &Record) -> Option<String> {
 
 /// `took 84.2 s of 90 s, waited 21.3 s for others, wrote 812 MiB of at most 1 GiB, read 1.90 GiB`; empty if nothing is known.
 fn effort(record: &Record) -> String {
-    let s = &record.settings;
+    let Some(s) = record.settings() else { return String::new() };
     if (s.elapsed_ns, s.written_bytes, s.read_bytes) == (0, 0, 0) {
         return String::new();
     }

@@ -94,9 +94,9 @@ impl Journal {
         let seconds = live.t_ns as f64 / 1e9;
         repeat.iops = repeat.operations as f64 / seconds;
         repeat.bytes_per_second = repeat.bytes as f64 / seconds;
-        let settings = record.settings.clone();
-        record.settings.written_bytes += repeat.bytes;
-        record.settings.elapsed_ns = emitter.elapsed_ns();
+        let origin = record.origin.clone();
+        record.settings_mut().written_bytes += repeat.bytes;
+        record.settings_mut().elapsed_ns = emitter.elapsed_ns();
         // Lent to the record, not copied: after a week it has 600,000 samples.
         let repeats = &mut record.measurements[index].repeats;
         repeats.push(std::mem::replace(repeat, Repeat::empty("", Outcome::Running)));
@@ -104,7 +104,7 @@ impl Journal {
         if let Some(lent) = record.measurements[index].repeats.pop() {
             self.repeat = lent;
         }
-        record.settings = settings;
+        record.origin = origin;
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
     fn a_long_repeat_is_saved_every_ten_seconds() {
         const SECOND: u64 = 1_000_000_000;
         let mut record = record(vec![crate::evidence::measurement(&[])]);
-        record.settings.written_bytes = 7;
+        record.settings_mut().written_bytes = 7;
         let before = record.clone();
         let mut listener = Listener::default();
         let mut emitter = Emitter::new(&mut listener, Duration::ZERO);
@@ -155,6 +155,6 @@ mod tests {
         assert_eq!((repeat.operations, repeat.samples.len(), repeat.samples[0].t_ns), (2000, 20, 6 * SECOND));
         assert_eq!((repeat.iops, repeat.bytes_per_second), (100.0, 409_600.0));
         assert_eq!(repeat.outcome, Outcome::Running);
-        assert_eq!(saved.settings.written_bytes, 7 + 20 * 409_600);
+        assert_eq!(saved.settings().unwrap().written_bytes, 7 + 20 * 409_600);
     }
 }

@@ -103,10 +103,9 @@ impl Resumption {
             }
             Outcome::Failed { .. } => return refuse("the medium failed, and that is its result"),
         }
-        if record.is_printed() || record.settings.suite_text.is_empty() {
-            return refuse("it does not say by which suite it ran");
-        }
-        match Suite::parse(&record.settings.suite_text, "the suite of the record") {
+        let text = record.settings().map(|settings| &settings.suite_text).filter(|text| !text.is_empty());
+        let Some(text) = text else { return refuse("it does not say by which suite it ran") };
+        match Suite::parse(text, "the suite of the record") {
             Ok(suite) => Ok(Self { record, suite, trace: None }),
             Err(error) => refuse(&harmless(&error.to_string())),
         }
@@ -129,7 +128,7 @@ impl Resumption {
     /// neither time nor bytes were planned for.
     #[must_use]
     pub fn suite(&self) -> Suite {
-        let settings = &self.record.settings;
+        let Some(settings) = self.record.settings() else { return self.suite.clone() };
         let layout = settings.layout.as_ref();
         let again = Duration::from_nanos(layout.map_or(0, |l| l.elapsed_ns));
         let left = self.suite.budget.saturating_sub(Duration::from_nanos(settings.elapsed_ns)) + again;
@@ -146,7 +145,7 @@ impl Resumption {
     /// one size, because a larger one is slower where a medium looks addresses up in a small cache.
     pub(crate) fn area_bytes(&self) -> Option<u64> {
         let measured = self.record.measurements.iter().any(|m| !m.repeats.is_empty());
-        measured.then_some(self.record.settings.span_bytes)
+        self.record.settings().filter(|_| measured).map(|settings| settings.span_bytes)
     }
 
     /// Refuses an area of another size.
@@ -170,7 +169,7 @@ impl Resumption {
     pub(crate) fn begin(&self, planned: &Settings) -> Draft {
         let mut draft = Draft::reopen(self.record.clone());
         let record = draft.fill();
-        let done = &mut record.settings;
+        let done = record.settings_mut();
         done.budget_ns = done.elapsed_ns.saturating_add(planned.budget_ns);
         done.max_write_bytes = done.written_bytes.saturating_add(planned.max_write_bytes);
         done.planned_write_bytes = done.written_bytes.saturating_add(planned.planned_write_bytes);
@@ -198,7 +197,9 @@ impl Resumption {
     fn rested_ns(&self) -> u64 {
         let began: Option<Timestamp> = self.record.created.parse().ok();
         let since = began.map_or(0, |began| Timestamp::now().as_nanosecond() - began.as_nanosecond());
-        u64::try_from(since).unwrap_or(0).saturating_sub(self.record.settings.elapsed_ns)
+        u64::try_from(since)
+            .unwrap_or(0)
+            .saturating_sub(self.record.settings().map_or(0, |settings| settings.elapsed_ns))
     }
 }
 
@@ -312,10 +313,11 @@ mod tests {
     fn what_was_under_way_was_cut_short_and_what_was_completed_stays() {
         let mut cut = crate::samples::record(vec![crate::evidence::measurement(&[&[100.0], &[101.0]])]);
         cut.measurements[0].repeats[1].outcome = Outcome::Running;
-        cut.settings.suite_text = "name = \"s\"\nversion = 1\npurpose = \"p\"\nbudget = \"9s\"\nmax_write = \"1GiB\"\n\
+        cut.settings_mut().suite_text =
+            "name = \"s\"\nversion = 1\npurpose = \"p\"\nbudget = \"9s\"\nmax_write = \"1GiB\"\n\
              repeats = 2\nspan = \"64MiB\"\n[[workload]]\nname = \"w\"\nop = \"read\"\npattern = \"random\"\n\
              block = \"4KiB\"\n"
-            .to_owned();
+                .to_owned();
         cut.outcome = Outcome::Failed {
             failure: RunFailure::Abandoned,
             detail: String::new(),
@@ -323,12 +325,12 @@ mod tests {
             elapsed_ns: 1,
             written_bytes: 2,
         };
-        cut.settings.written_bytes = 2;
+        cut.settings_mut().written_bytes = 2;
         let killed = cut.outcome.clone();
         let planned = Settings { max_write_bytes: 5, ..Settings::default() };
         let resumed = Resumption::from_record(cut).unwrap().begin(&planned);
         let resumed = resumed.record();
-        assert_eq!(resumed.settings.max_write_bytes, 7, "what is planned comes on top of what was written");
+        assert_eq!(resumed.settings().unwrap().max_write_bytes, 7, "what is planned comes on top of what was written");
         assert_eq!(resumed.outcome, Outcome::Running);
         let outcomes: Vec<&Outcome> = resumed.measurements[0].repeats.iter().map(|r| &r.outcome).collect();
         assert_eq!(outcomes, [&Outcome::Completed, &killed]);

@@ -78,7 +78,7 @@ pub(crate) fn receive_with_columns(json: &str) -> Result<(Record, Columns), Stor
 
 /// Progress of a record, to find the newer of two states of one run: its elapsed time, and whether it is over.
 pub(crate) fn progress(record: &Record) -> (u64, bool) {
-    (record.settings.elapsed_ns, record.outcome != Outcome::Running)
+    (record.settings().map_or(0, |settings| settings.elapsed_ns), record.outcome != Outcome::Running)
 }
 
 /// Columns that are stored beside a record's document, to find and list it.
@@ -132,7 +132,7 @@ impl Columns {
 /// When a record was made, in microseconds since 1970. For an imported record it may be unknown; it then sorts before
 /// all others.
 fn created_us(record: &Record) -> Result<i64, String> {
-    if record.created.is_empty() && record.source.is_some() {
+    if record.created.is_empty() && record.is_printed() {
         return Ok(0);
     }
     let created: Timestamp = record.created.parse().map_err(|_| {
@@ -182,7 +182,7 @@ pub(crate) fn abandoned(record: &Record, owner: &Owner, life: OwnerState) -> Out
             OwnerState::Dead | OwnerState::Alive | OwnerState::Elsewhere => format!("process {} is gone", owner.pid),
         },
         workload: None,
-        elapsed_ns: record.settings.elapsed_ns.max(last_sample.unwrap_or(0)),
-        written_bytes: record.settings.written_bytes,
+        elapsed_ns: record.settings().map_or(0, |settings| settings.elapsed_ns).max(last_sample.unwrap_or(0)),
+        written_bytes: record.settings().map_or(0, |settings| settings.written_bytes),
     }
 }

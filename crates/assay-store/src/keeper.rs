@@ -99,7 +99,7 @@ impl<F: Files> Keeper<F> {
         }
         match self.spool.put(record, run) {
             Ok(()) => {
-                let last_ns = record.settings.elapsed_ns;
+                let last_ns = crate::document::progress(record).0;
                 let first_ns = self.spooled.map_or(last_ns, |spooled| spooled.first_ns);
                 self.spooled = Some(Spooled { over: repeats_over(record), first_ns, last_ns });
                 Kept::Spooled(refused)
@@ -121,7 +121,7 @@ impl<F: Files> Keeper<F> {
     /// Whether the spool already has almost all of the running repeat.
     fn can_wait(&self, record: &Record) -> bool {
         let Some(Spooled { over, first_ns, last_ns }) = self.spooled else { return false };
-        let now = record.settings.elapsed_ns;
+        let now = crate::document::progress(record).0;
         self.spool.keeps(&record.id)
             && record.outcome == Outcome::Running
             && repeats(record).any(|outcome| *outcome == Outcome::Running)

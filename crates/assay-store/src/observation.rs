@@ -13,7 +13,9 @@ use assay_core::finding::{Finding, Severity, Validity, ValidityVerdict, Warning}
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Batching, Host, Latency, Measurement, Record, Repeat, Settings, Source, SuiteRef, Tool};
+use assay_core::record::{
+    Batching, Host, Latency, Measurement, Origin, Record, Repeat, Settings, Source, SuiteRef, Tool,
+};
 use assay_core::shared::Shared;
 use assay_core::verification::{Pass, Verification};
 use assay_core::workload::Workload;
@@ -187,13 +189,12 @@ impl Head {
             medium,
             labels,
             suite,
-            settings,
+            origin,
             measurements,
             scores: _,
             sensors: _,
             crosscheck: _,
             verification,
-            source,
             cluster,
             outcome,
             validity,
@@ -220,18 +221,18 @@ impl Head {
             },
             labels: labels.clone(),
             suite: suite.clone(),
-            confidence: settings.confidence,
-            enough: settings.enough,
+            confidence: record.settings().and_then(|settings| settings.confidence),
+            enough: record.settings().and_then(|settings| settings.enough),
             // A plan's suite is compared with it; only records that may belong to a plan need it.
             suite_text: if ["plan", "round"].iter().any(|label| labels.contains_key(*label)) {
-                settings.suite_text.clone()
+                record.settings().map(|settings| settings.suite_text.clone()).unwrap_or_default()
             } else {
                 String::new()
             },
             measurements: measurements.iter().map(Measured::from_measurement).collect(),
             verification: verification.as_ref().map(without_map),
             // The source of figures is shown; the text that they were read from is not.
-            source: source.as_ref().map(|source| Source { text: None, ..source.clone() }),
+            source: origin.source().map(|source| Source { text: None, ..source }),
             cluster: cluster.clone(),
             outcome: outcome.clone(),
             validity: Judged::from_validity(validity),
@@ -252,18 +253,20 @@ impl Head {
             medium: self.medium,
             labels: self.labels,
             suite: self.suite,
-            settings: Settings {
-                confidence: self.confidence,
-                enough: self.enough,
-                suite_text: self.suite_text,
-                ..Settings::default()
+            origin: match self.source {
+                Some(source) => Origin::printed(source),
+                None => Origin::run(Settings {
+                    confidence: self.confidence,
+                    enough: self.enough,
+                    suite_text: self.suite_text,
+                    ..Settings::default()
+                }),
             },
             measurements: self.measurements.into_iter().map(Measured::measurement).collect(),
             scores: Vec::new(),
             sensors: Vec::new(),
             crosscheck: Vec::new(),
             verification: self.verification,
-            source: self.source,
             cluster: self.cluster,
             outcome: self.outcome,
             validity: self.validity.validity(),

@@ -55,7 +55,7 @@ impl CheckRecord {
         let mut draft = Draft::begin(&subject.id, &wall_clock(), tool, suite, seen.medium.clone())
             .on_host(assay_device::host(&sysroot))
             .labelled(subject.labels);
-        draft.fill().settings.raw_device = seen.raw;
+        draft.settings_mut().raw_device = seen.raw;
         Ok((Self { draft }, seen))
     }
 
@@ -93,7 +93,7 @@ impl CheckRecord {
 
     fn close(mut self, verification: Verification, outcome: Outcome, read_bytes: u64, elapsed: Duration) -> Record {
         let record = self.draft.fill();
-        let settings = &mut record.settings;
+        let settings = record.settings_mut();
         settings.elapsed_ns = nanoseconds(elapsed);
         settings.written_bytes = verification.written_bytes;
         settings.planned_write_bytes = verification.written_bytes;
@@ -175,8 +175,11 @@ mod tests {
         control.beat(Duration::from_secs(2));
         let record = begun(dir.path()).close_files(checked(None), false, &control, Duration::from_secs(7));
         assert_eq!(record.host.slot.as_deref(), Some("3"));
-        assert_eq!((record.settings.elapsed_ns, record.settings.read_bytes), (7_000_000_000, 5000));
-        assert_eq!((record.settings.written_bytes, record.settings.span_bytes), (4096, 4096));
+        assert_eq!(
+            (record.settings().unwrap().elapsed_ns, record.settings().unwrap().read_bytes),
+            (7_000_000_000, 5000)
+        );
+        assert_eq!((record.settings().unwrap().written_bytes, record.settings().unwrap().span_bytes), (4096, 4096));
         assert_eq!(record.verification.map(|v| v.verdict), Some(Verdict::Genuine));
         assert_eq!((record.outcome, record.validity.verdict), (Outcome::Completed, ValidityVerdict::Valid));
         assert_eq!(record.warnings.len(), 1);

@@ -18,7 +18,9 @@ use assay_core::finding::{Finding, Validity, ValidityVerdict};
 use assay_core::histogram::Histogram;
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Latency, Measurement, Record, Repeat, SCHEMA, Sensor, Settings, SuiteRef, Tool};
+use assay_core::record::{
+    Host, Latency, Measurement, Origin, Record, Repeat, SCHEMA, Sensor, Settings, SuiteRef, Tool,
+};
 use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::fleet::at_once;
@@ -188,13 +190,16 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         },
         labels: BTreeMap::from([("model".to_owned(), name), ("unit".to_owned(), unit.to_string())]),
         suite: SuiteRef { name: suite.name.clone(), version: suite.version },
-        settings: Settings { suite_text: text.to_owned(), elapsed_ns: RUN_SECONDS * SECOND, ..Settings::default() },
+        origin: Origin::run(Settings {
+            suite_text: text.to_owned(),
+            elapsed_ns: RUN_SECONDS * SECOND,
+            ..Settings::default()
+        }),
         measurements,
         scores: Vec::new(),
         sensors: vec![sensor("temperature", "°C", 45.0, dice), sensor("frequency", "Hz", 1.5e9, dice)],
         crosscheck: Vec::new(),
         verification: None,
-        source: None,
         cluster: None,
         outcome: Outcome::Completed,
         validity: Validity { verdict: ValidityVerdict::Valid, reasons: Vec::new() },

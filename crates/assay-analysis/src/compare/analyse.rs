@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_core::finding::{Severity, Warning};
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
+use assay_core::record::{Record, Settings};
 use assay_stats::days::{RunOfDay as DatedRun, days, log_mean_over_days};
 use assay_stats::log_mean;
 
@@ -260,7 +260,7 @@ pub(super) fn run(
     let unsound = excluded(&reading);
     let of = identity(record);
     let nameless = of.unit.is_empty() && !names_model(record);
-    let until_narrow = record.settings.until_known();
+    let until_narrow = record.settings().is_some_and(Settings::until_known);
     let resolution = resolution(record, reading.measurement);
     let (points, marks) = (reading.values, reading.marks);
     let (id, day, computer) = (record.id.clone(), days.name(record), computer(record));

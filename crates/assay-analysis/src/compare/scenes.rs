@@ -323,7 +323,7 @@ fn loads_that_were_done_in_different_manners_are_named() {
     b.measurements[0].workload.poll = true;
     assert!(notes_of(&a, &b)[0].to_string().ends_with(", completions polled"));
     // The way an imported figure was measured is unknown.
-    b.source = Some(Source::default());
+    b.origin = assay_core::record::Origin::Imported(Source::default());
     assert_eq!(notes_of(&a, &b), []);
 }
 
@@ -382,13 +382,13 @@ fn only_repeats_that_end_when_their_interval_is_narrow_make_intervals_wider() {
     let fast = card("b", "2", &FAST);
     let slow = |id: &str, confidence| {
         let mut card = card(id, id, &SLOW);
-        card.settings.confidence = confidence;
+        card.settings_mut().confidence = confidence;
         card
     };
     assert!(!against(&slow("a", None), &fast).loads[0].widened);
     assert!(against(&slow("a", Some(0.01)), &fast).loads[0].widened);
     let mut quick = slow("a", None);
-    quick.settings.enough = Some(0.05);
+    quick.settings_mut().enough = Some(0.05);
     assert!(against(&quick, &fast).loads[0].widened, "a suite that leaves what is known");
     let units = [slow("a", Some(0.01)), slow("c", Some(0.01))];
     let c = compare(&[group("a", &[&units[0], &units[1]]), group("b", &[&fast])], &Request::default()).unwrap();
@@ -401,7 +401,7 @@ fn the_interval_of_repeats_that_ended_when_they_agreed_is_that_of_their_record()
     let values = [970.0, 1000.0, 1030.0];
     let shown = |confidence| {
         let mut card = card("a", "1", &values);
-        card.settings.confidence = confidence;
+        card.settings_mut().confidence = confidence;
         let estimate = against(&card, &self::card("b", "2", &FAST)).loads[0].sides[0].estimate.clone().unwrap();
         (estimate.low.unwrap(), estimate.high.unwrap())
     };
@@ -432,7 +432,7 @@ fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, mar
     let request = Request { margin, ..runs() };
     let mut measured = |id: &str, mean: f64| {
         let mut card = card(id, id, &repeats(dice, mean, noise, wish));
-        card.settings.confidence = Some(wish);
+        card.settings_mut().confidence = Some(wish);
         card
     };
     let mut different = 0;
@@ -541,8 +541,8 @@ fn logs_without_a_name_are_of_media_that_nobody_knows() {
     let log = |id: &str, iops: f64| {
         let mut record = record(id, "", "", vec![measured(random_read(), &[iops, iops * 1.001])]);
         record.labels.clear();
-        record.source = crate::published("sandisk-extreme-a2").unwrap()[0].source.clone();
-        record.source.iter_mut().for_each(|source| source.format = "dd".to_owned());
+        let source = Source { format: "dd".to_owned(), ..Source::default() };
+        record.origin = assay_core::record::Origin::Imported(source);
         record
     };
     let of = |prefix: &str, level: f64, n: usize| -> Vec<Record> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use assay_core::record::Record;
+use assay_core::record::{Origin, Record};
 use assay_core::sensor::SensorKind;
 
 use crate::exclusion::Reason;
@@ -170,7 +170,9 @@ pub fn bare(mut record: Record) -> Record {
         let largest = sensor.samples.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
         sensor.samples = largest.into_iter().collect();
     }
-    record.settings.suite_text = String::new();
+    if let Origin::Run(settings) = &mut record.origin {
+        settings.suite_text = String::new();
+    }
     record.crosscheck = Vec::new();
     record
 }

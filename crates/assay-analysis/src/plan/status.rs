@@ -242,15 +242,15 @@ fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), MisfitReason
             planned_version: planned.version,
         });
     }
-    if record.settings.suite_text.is_empty() {
+    let Some(text) = record.settings().map(|settings| &settings.suite_text).filter(|text| !text.is_empty()) else {
         return Ok(());
-    }
+    };
     let sorted = |suite: &Suite| {
         let mut workloads = suite.workloads.clone();
         workloads.sort_by(|a, b| a.name.cmp(&b.name));
         (workloads, suite.span)
     };
-    match Suite::parse(&record.settings.suite_text, "") {
+    match Suite::parse(text, "") {
         Ok(ran) if sorted(&ran) == sorted(planned) => Ok(()),
         _ => Err(MisfitReason::OtherWorkloads { suite: planned.name.clone() }),
     }

@@ -67,7 +67,7 @@ fn workload(op: Op) -> Workload {
 fn record(id: &str, labels: &[(&str, &str)], iops: f64) -> Record {
     let mut record = crate::published("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = id.to_owned();
-    record.source = None;
+    record.origin = assay_core::record::Origin::default();
     record.suite = assay_core::record::SuiteRef { name: "tiny".to_owned(), version: 2 };
     record.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let mut measurement = Measurement::empty(workload(Op::Read), "sync");
@@ -90,7 +90,7 @@ fn result(plan: &ExperimentPlan, cell: &Cell) -> Record {
         ("plan", &label),
     ];
     let mut record = record(&format!("{}{}r{round}", cell.model, cell.unit), &labels, 1000.0);
-    record.settings.suite_text = plan.session(cell.order).unwrap().to_text();
+    record.settings_mut().suite_text = plan.session(cell.order).unwrap().to_text();
     record
 }
 
@@ -440,7 +440,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
         (changed(&|r| drop(r.labels.remove("slot"))), "has no label slot"),
         (changed(&|r| drop(r.labels.remove("plan"))), "has no label plan="),
         (changed(&|r| r.suite.name = "quick".to_owned()), "ran suite quick"),
-        (changed(&|r| r.settings.suite_text = SUITE.replace("4KiB", "8KiB")), "other workloads"),
+        (changed(&|r| r.settings_mut().suite_text = SUITE.replace("4KiB", "8KiB")), "other workloads"),
         (changed(&|r| r.outcome = Outcome::Running), "under way"),
         (changed(&|r| r.outcome = failed(RunFailure::Interrupted)), "interrupted"),
         (changed(&|r| r.validity.verdict = assay_core::finding::ValidityVerdict::Invalid), "is invalid"),

@@ -35,9 +35,9 @@ impl Asked {
     /// [`Refusal::Imported`], [`Refusal::OtherProgram`], [`Refusal::OtherSuite`] or [`Refusal::ChangedSuite`].
     pub fn check(&self, record: &Record) -> Result<(), Refusal> {
         let Tool { name, version, .. } = &record.tool;
-        if record.is_printed() {
+        let Some(settings) = record.settings() else {
             return Err(Refusal::Imported { asked: self.version.clone() });
-        }
+        };
         if name != "assay" || *version != self.version {
             let (name, version) = (name.clone(), version.clone());
             return Err(Refusal::OtherProgram { name, version, asked: self.version.clone() });
@@ -48,7 +48,7 @@ impl Asked {
             let (name, version) = (name.clone(), *version);
             return Err(Refusal::OtherSuite { name, version, asked: asked.name.clone(), asked_version: asked.version });
         }
-        if asked.text.as_ref().is_some_and(|text| *text != record.settings.suite_text) {
+        if asked.text.as_ref().is_some_and(|text| *text != settings.suite_text) {
             return Err(Refusal::ChangedSuite { name: name.clone() });
         }
         Ok(())

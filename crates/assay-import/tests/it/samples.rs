@@ -79,7 +79,7 @@ fn seen(file: &File) -> String {
 }
 
 fn show(out: &mut String, record: &Record) {
-    let source = record.source.as_ref().unwrap();
+    let source = record.origin.imported().unwrap();
     let lines = source.lines.unwrap();
     writeln!(out, "record: {} {}, lines {}-{}", source.format, record.tool.version, lines.0, lines.1).unwrap();
     let facts = [

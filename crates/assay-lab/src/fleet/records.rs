@@ -533,6 +533,6 @@ mod tests {
         };
         assert_eq!(until(0.5).measurements[0].repeats.len(), 3);
         assert_eq!(until(1e-4).measurements[0].repeats.len(), 10);
-        assert_eq!(until(0.5).settings.confidence, Some(0.5));
+        assert_eq!(until(0.5).settings().unwrap().confidence, Some(0.5));
     }
 }

@@ -315,7 +315,7 @@ pub(super) fn conditions_table(records: &[Record]) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for record in records {
         let told = facts::about(record).into_iter().filter(|fact| CONDITIONS.contains(&fact.name.as_str()));
-        let source = record.source.as_ref().map(|source| clean(&format!("{}: {}", source.format, source.file)));
+        let source = record.origin.printed_in().map(|(format, name)| clean(&format!("{format}: {name}")));
         for (name, value) in told.map(facts::Fact::titled).chain(source.map(|source| ("Source".to_owned(), source))) {
             // The day of each is no condition that it has in common with others.
             let day = format!("{}, ", facts::when(&record.created));

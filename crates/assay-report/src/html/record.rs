@@ -1,6 +1,6 @@
 //! One record: who it is, the verdict, the summary, then each workload.
 
-use assay_core::record::Record;
+use assay_core::record::{Record, Settings};
 use assay_core::text::{clean, harmless, statement};
 use assay_core::units::{Bytes, counted, exact};
 use maud::{Markup, html};
@@ -168,7 +168,17 @@ fn provenance(record: &Record) -> Markup {
 }
 
 fn settings(record: &Record) -> Vec<(String, String)> {
-    let (t, s) = (&record.tool, &record.settings);
+    let tool = ("Tool", format!("{} {}", clean(&record.tool.name), clean(&record.tool.version)));
+    let format = ("Format", format!("record {}", clean(&record.schema)));
+    let run = record.settings().map(|settings| of_run(record, settings)).unwrap_or_default();
+    let own = std::iter::once(tool).chain(run).chain([format]);
+    let own = own.map(|(name, value)| (name.to_owned(), value));
+    let details = facts::about(record).into_iter().filter(|fact| fact.rank == Rank::Detail).map(Fact::titled);
+    own.chain(details).collect()
+}
+
+/// What only a run of assay has.
+fn of_run(record: &Record, s: &Settings) -> Vec<(&'static str, String)> {
     let alignment =
         s.direct_alignment_bytes.map_or_else(|| "not possible".to_owned(), |b| format!("aligned to {b} bytes"));
     let direct = [alignment, statement(&s.direct_source)];
@@ -179,20 +189,15 @@ fn settings(record: &Record) -> Vec<(String, String)> {
         .as_ref()
         .map(|l| format!("{} written in {} before anything was timed", Bytes(l.bytes), nanoseconds(l.elapsed_ns)));
     let cost = s.null_ns_per_operation.map(assay_core::units::latency);
-    let own = [
-        ("Tool", format!("{} {}", clean(&t.name), clean(&t.version))),
-        ("Engine", format!("{}: {}", clean(&t.engine), statement(&t.engine_reason))),
+    vec![
+        ("Engine", format!("{}: {}", clean(&record.tool.engine), statement(&record.tool.engine_reason))),
         ("Suite", format!("{}, version {}", clean(&record.suite.name), record.suite.version)),
         ("Test area", format!("{}, seed {}{raw}", Bytes(s.span_bytes), s.seed)),
         ("Layout", layout.unwrap_or_default()),
         ("Direct I/O", direct.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")),
         ("Planned", format!("{}, {planned} to be written, at most {most}", counted(s.repeats as usize, "repeat"))),
         ("Instrument", cost.map(|ns| format!("{ns} for one operation to no device at all")).unwrap_or_default()),
-        ("Format", format!("record {}", clean(&record.schema))),
-    ];
-    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-    let details = facts::about(record).into_iter().filter(|fact| fact.rank == Rank::Detail).map(Fact::titled);
-    own.chain(details).collect()
+    ]
 }
 
 // Several records side by side.

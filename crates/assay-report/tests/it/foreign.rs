@@ -65,7 +65,10 @@ fn the_long_table_has_as_many_cells_in_each_row() {
 #[test]
 fn records_that_name_no_model_are_not_one_in_tables_and_series() {
     let mut one = crate::common::good_card();
-    one.source = Some(assay_core::record::Source { format: "dd".to_owned(), ..Default::default() });
+    one.origin = assay_core::record::Origin::Imported(assay_core::record::Source {
+        format: "dd".to_owned(),
+        ..Default::default()
+    });
     one.labels.clear();
     (one.medium.model, one.medium.vendor, one.medium.unit) = (None, None, None);
     let other = Record { id: "z000000001".to_owned(), ..one.clone() };

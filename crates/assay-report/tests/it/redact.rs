@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use assay_core::crosscheck::Crosscheck;
 use assay_core::finding::Finding;
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::{Record, Sensor, Source};
+use assay_core::record::{Origin, Record, Sensor, Source};
 use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
 use assay_report::{Format, Redactor, View, render};
 use proptest::prelude::*;
@@ -98,8 +98,8 @@ impl Secrets {
             (self.host.clone(), "x".into()),
         ]);
         record.tool.engine_reason = said.clone();
-        record.settings.direct_source = said.clone();
-        record.settings.suite_text = format!("name = \"x\"\npurpose = '{}'\n", said.replace('"', ""));
+        record.settings_mut().direct_source = said.clone();
+        record.settings_mut().suite_text = format!("name = \"x\"\npurpose = '{}'\n", said.replace('"', ""));
         record.sensors.push(Sensor {
             name: format!("plug of {}", self.host),
             kind: "power".into(),
@@ -121,13 +121,6 @@ impl Secrets {
             read_back: said.clone(),
             ..Verification::undecided(Method::Full)
         });
-        record.source = Some(Source {
-            format: "h2testw".into(),
-            file: format!("/home/{}/{}", self.user, self.file),
-            original_text_sha256: "0".repeat(63) + "a",
-            lines: Some((3, 17)),
-            text: Some(said.clone()),
-        });
         record.warnings = vec![
             Finding::NotSaved { reason: said.clone() }.into(),
             Finding::FileLeft { path: record.medium.path.clone(), reason: said.clone() }.into(),
@@ -145,6 +138,20 @@ impl Secrets {
         record.measurements[0].repeats[0].outcome = record.outcome.clone();
         crate::common::judge(&mut record);
         record
+    }
+
+    /// A run, and the same as another tool would have printed it.
+    fn both(&self) -> [Record; 2] {
+        let run = self.plant();
+        let source = Source {
+            format: "h2testw".into(),
+            file: format!("/home/{}/{}", self.user, self.file),
+            original_text_sha256: "0".repeat(63) + "a",
+            lines: Some((3, 17)),
+            text: Some(self.said()),
+        };
+        let imported = Record { origin: Origin::Imported(source), ..run.clone() };
+        [run, imported]
     }
 }
 
@@ -196,23 +203,24 @@ proptest! {
 
     #[test]
     fn no_format_shows_an_identity(secrets in secrets()) {
-        let record = secrets.plant();
-        let out = redacted(&record);
-        for format in FORMATS {
-            let text = text(format, &out).to_lowercase();
-            for secret in secrets.all() {
-                prop_assert!(!text.contains(&secret.to_lowercase()), "{format:?} shows {secret}");
+        for record in secrets.both() {
+            let out = redacted(&record);
+            for format in FORMATS {
+                let text = text(format, &out).to_lowercase();
+                for secret in secrets.all() {
+                    prop_assert!(!text.contains(&secret.to_lowercase()), "{format:?} shows {secret}");
+                }
             }
+            let mut document = serde_json::to_value(&record).unwrap();
+            document["medium"]["owner"] = json!({ "name": secrets.user, "numbers": [1] });
+            document["novelty"] = json!(secrets.said());
+            redactor().value(&mut document);
+            let text = document.to_string().to_lowercase();
+            for secret in secrets.all() {
+                prop_assert!(!text.contains(&secret.to_lowercase()), "the document shows {secret}");
+            }
+            prop_assert!(serde_json::from_value::<Record>(document).is_ok());
         }
-        let mut document = serde_json::to_value(&record).unwrap();
-        document["medium"]["owner"] = json!({ "name": secrets.user, "numbers": [1] });
-        document["novelty"] = json!(secrets.said());
-        redactor().value(&mut document);
-        let text = document.to_string().to_lowercase();
-        for secret in secrets.all() {
-            prop_assert!(!text.contains(&secret.to_lowercase()), "the document shows {secret}");
-        }
-        prop_assert!(serde_json::from_value::<Record>(document).is_ok());
     }
 }
 
@@ -232,16 +240,17 @@ fn the_same_search_finds_them_where_identities_are_kept() {
         wwn: "0x5000c500a1b2c3d4".into(),
         file: "picturesqz".into(),
     };
-    let record = secrets.plant();
-    assert_eq!(Redactor::keeping_identities().record(&record).unwrap(), record);
-    let shown = text(Format::Json, &record);
-    for secret in secrets.all() {
-        assert!(shown.contains(secret), "{secret} is not planted");
-    }
-    for (format, secret) in
-        [(Format::Html, "SN0353445AB"), (Format::Markdown, "storage1.lan"), (Format::Csv, "alicezq")]
-    {
-        assert!(text(format, &record).contains(secret), "{format:?}");
+    for record in secrets.both() {
+        assert_eq!(Redactor::keeping_identities().record(&record).unwrap(), record);
+        let shown = text(Format::Json, &record);
+        for secret in secrets.all() {
+            assert!(shown.contains(secret), "{secret} is not planted");
+        }
+        for (format, secret) in
+            [(Format::Html, "SN0353445AB"), (Format::Markdown, "storage1.lan"), (Format::Csv, "alicezq")]
+        {
+            assert!(text(format, &record).contains(secret), "{format:?}");
+        }
     }
 }
 
@@ -255,7 +264,7 @@ fn what_people_need_stays() {
     let out = redacted(&record);
     assert_eq!(out.measurements, record.measurements);
     assert_eq!(out.sensors, record.sensors);
-    assert_eq!(out.settings, record.settings);
+    assert_eq!(out.settings(), record.settings());
     assert_eq!(out.labels, record.labels);
     assert_eq!(out.host, assay_core::record::Host { hostname: out.host.hostname.clone(), ..record.host });
     assert_eq!(out.medium, assay_core::medium::Medium { unit: out.medium.unit.clone(), ..record.medium });

@@ -19,11 +19,11 @@ use crate::timeout::{HUNG_ALREADY, NoAnswer, SLOW, SYNC, no_thread, within};
 impl Session<'_> {
     /// Writes the test area out; false where the run ends with that.
     pub(crate) fn lay_out(&mut self) -> bool {
-        let only_reads_device = self.record().settings.raw_device && !self.request.suite.writes();
+        let only_reads_device = self.draft.settings().raw_device && !self.request.suite.writes();
         // The first write of a soak is the medium's first.
         let only_soaks = self.request.suite.only_soaks() && self.area.target.direct();
         // fio writes no area on a device beforehand.
-        let unwritten = self.record().settings.raw_device && self.request.suite.layout == LayoutRule::None;
+        let unwritten = self.draft.settings().raw_device && self.request.suite.layout == LayoutRule::None;
         let as_it_is = only_reads_device || only_soaks || unwritten;
         if !as_it_is {
             self.emitter.phase("layout");
@@ -32,7 +32,7 @@ impl Session<'_> {
             self.area.reserve(self.area_bytes, self.request.hang_after * SYNC);
         }
         if as_it_is {
-            self.draft.fill().settings.span_bytes = self.area_bytes;
+            self.draft.settings_mut().span_bytes = self.area_bytes;
             return true;
         }
         // What was measured before was measured on an area of this size, however long it takes to write it again.
@@ -71,7 +71,7 @@ impl Session<'_> {
             self.budget.waited(out.elapsed);
         }
         self.pace.note_layout(out.bytes_per_second);
-        let settings = &mut self.draft.fill().settings;
+        let settings = self.draft.settings_mut();
         settings.written_bytes += out.bytes;
         settings.span_bytes = kept.unwrap_or(span);
         settings.layout = Some(Layout { bytes: out.bytes, elapsed_ns: nanoseconds(out.elapsed) });
@@ -100,8 +100,7 @@ impl Session<'_> {
     /// Reads a few places, to know how fast that is; false where the medium does not answer.
     pub(crate) fn first_reads(&mut self) -> bool {
         let limit = self.request.hang_after * SLOW;
-        let (target, span, seed) =
-            (Arc::clone(&self.area.target), self.record().settings.span_bytes, self.request.seed);
+        let (target, span, seed) = (Arc::clone(&self.area.target), self.draft.settings().span_bytes, self.request.seed);
         let mut looking = self.pace.clone();
         let looked = within(limit, move || {
             looking.look_at_reads(&target, span, seed);

@@ -112,7 +112,7 @@ impl Session<'_> {
         let (workloads, direct) = (&self.request.suite.workloads, self.area.target.direct());
         let record = self.draft.fill();
         if record.measurements.is_empty() {
-            let area = record.settings.span_bytes;
+            let area = record.settings().map_or(0, |settings| settings.span_bytes);
             let empty = |(index, w)| {
                 Measurement::empty(
                     Workload {
@@ -264,7 +264,8 @@ fn nothing_for_the_budget(record: &Record) -> bool {
 fn why_none(workloads: &[SuiteWorkload], entry: &LoadEntry, record: &Record) -> Option<Shortfall> {
     let group = members(workloads, entry.index);
     let asked = entry.fitted.as_ref().unwrap_or(&entry.asked);
-    let room = |index: usize| MeasuredPart::for_workload(workloads, index, record.settings.span_bytes).span_bytes;
+    let area = record.settings().map_or(0, |settings| settings.span_bytes);
+    let room = |index: usize| MeasuredPart::for_workload(workloads, index, area).span_bytes;
     if offered(&entry.asked, &record.measurements, entry.index).is_err() {
         return Some(Shortfall::NoRateToShare);
     }
@@ -342,7 +343,7 @@ impl Session<'_> {
 
     /// How the repeats of a workload are to be made.
     fn settle(&self, entry: &LoadEntry, order: &Order) -> RepeatPlan {
-        let settings = &self.record().settings;
+        let settings = self.draft.settings();
         let suite = &self.request.suite;
         let turns = u32::try_from(leaders(&suite.workloads).len()).unwrap_or(u32::MAX).max(1);
         let longest = Duration::from_nanos(settings.budget_ns) / turns.saturating_mul(suite.most_repeats()).max(1);
@@ -404,8 +405,7 @@ impl Session<'_> {
             return true;
         }
         let limit = self.request.hang_after * SLOW;
-        let (target, span, seed) =
-            (Arc::clone(&self.area.target), self.record().settings.span_bytes, self.request.seed);
+        let (target, span, seed) = (Arc::clone(&self.area.target), self.draft.settings().span_bytes, self.request.seed);
         let mut looking = self.pace.clone();
         let looked = within(limit, move || {
             let written = looking.look_at_writes(&target, span, seed);
@@ -415,7 +415,7 @@ impl Session<'_> {
             Ok((known, written)) => {
                 self.pace = known;
                 self.budget.wrote(written);
-                self.draft.fill().settings.written_bytes += written;
+                self.draft.settings_mut().written_bytes += written;
                 return true;
             }
             Err(NoAnswer::Late) => {
@@ -430,7 +430,7 @@ impl Session<'_> {
     /// What this host can do, by what is known of its medium now.
     fn ability(&self, entries: &[LoadEntry], order: &Order) -> Ability {
         let slot = self.slot(&order.repeats, order.usual).map_or(order.usual, |(slot, _)| slot);
-        let (pace, area) = (self.pace.usual(), self.record().settings.span_bytes);
+        let (pace, area) = (self.pace.usual(), self.draft.settings().span_bytes);
         let able = |entry: &LoadEntry| {
             let span = MeasuredPart::for_workload(&self.request.suite.workloads, entry.index, area).span_bytes;
             let fitted = pace.fit(&entry.asked, slot, span, self.alignment());
@@ -455,7 +455,7 @@ impl Session<'_> {
         let own_area_bytes = able.area_bytes;
         if common.area_bytes < own_area_bytes {
             self.area.trim(common.area_bytes, self.request.hang_after * SYNC);
-            self.draft.fill().settings.span_bytes = common.area_bytes;
+            self.draft.settings_mut().span_bytes = common.area_bytes;
             self.draft.fill().warnings.retain(|w| !matches!(w.finding, Finding::SmallerSpan { .. }));
             let (asked_bytes, used_bytes) = (self.request.suite.span.0, common.area_bytes);
             self.warn(Finding::SmallerSpan { asked_bytes, used_bytes, limit: AreaLimit::OtherNodes });

@@ -63,7 +63,7 @@ impl Session<'_> {
         turn: Turn,
     ) -> Result<Option<Planned>, Outcome> {
         let (index, record) = (entry.index, self.record());
-        let place = MeasuredPart::for_workload(&self.request.suite.workloads, index, record.settings.span_bytes);
+        let place = MeasuredPart::for_workload(&self.request.suite.workloads, index, self.draft.settings().span_bytes);
         let span = place.span_bytes;
         self.fitted(entry, turn.slot);
         entry.cannot = self.cannot_run_common(entry, span);
@@ -154,7 +154,7 @@ impl Session<'_> {
 
     /// The workload as it runs here, settled before its first repeat.
     pub(super) fn fitted<'e>(&self, entry: &'e mut LoadEntry, slot: Duration) -> &'e SuiteWorkload {
-        let area = self.record().settings.span_bytes;
+        let area = self.draft.settings().span_bytes;
         let span = MeasuredPart::for_workload(&self.request.suite.workloads, entry.index, area).span_bytes;
         entry.fitted.get_or_insert_with(|| self.pace.fit(&entry.asked, slot, span, self.alignment()))
     }
@@ -188,7 +188,8 @@ fn has_too_few_pauses(workload: &SuiteWorkload, duration: Duration) -> bool {
 /// Cached writes go to memory at once and to the medium in the final sync, which nothing bounds:
 /// so no more is written than the medium took while the area was laid out.
 fn limit_cached(mut share: Share, workload: &SuiteWorkload, direct: bool, record: &Record) -> Share {
-    if let (false, Some(bytes), Some(layout)) = (direct, share.max_bytes, &record.settings.layout) {
+    let layout = record.settings().and_then(|settings| settings.layout.as_ref());
+    if let (false, Some(bytes), Some(layout)) = (direct, share.max_bytes, layout) {
         let rate = layout.bytes as f64 / (layout.elapsed_ns.max(1) as f64 / 1e9);
         let least = workload.block.0 * u64::from(workload.queue_depth) * u64::from(workload.jobs);
         share.max_bytes = Some(bytes.min((rate * share.duration.as_secs_f64()) as u64).max(least));

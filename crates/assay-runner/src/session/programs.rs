@@ -90,7 +90,7 @@ impl Session<'_> {
                         }
                     }
                 }
-                self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
+                self.draft.settings_mut().elapsed_ns = self.emitter.elapsed_ns();
                 self.checkpoint();
             }
         }
@@ -198,7 +198,7 @@ impl Session<'_> {
 
     /// Limits of a repeat. `writing` more repeats write.
     fn limits(&self, time: Duration, writing: u64, files: Option<&OwnDir>) -> Limits {
-        let settings = &self.record().settings;
+        let settings = self.draft.settings();
         let written = self.budget.written_now() + self.whole.written_now();
         let layout = settings.layout.as_ref().filter(|layout| layout.bytes > 0 && layout.elapsed_ns > 0);
         Limits {
@@ -293,7 +293,7 @@ impl Session<'_> {
     /// Counts what was written and read.
     pub(super) fn count(&mut self, done: &Done) {
         self.whole.wrote(done.written_bytes);
-        let settings = &mut self.draft.fill().settings;
+        let settings = self.draft.settings_mut();
         settings.written_bytes += done.written_bytes;
         let timed = done.figures.last().map(|figure| figure.timed);
         settings.read_bytes += timed.and_then(|timed| timed.crossed).map_or(0, |crossed| crossed.read_bytes);
@@ -482,7 +482,7 @@ impl Session<'_> {
         self.area.remove_original();
         let written = report.as_ref().ok().and_then(|report| Some(report.as_ref()?.written_bytes)).unwrap_or(0);
         self.whole.wrote(written);
-        self.draft.fill().settings.written_bytes += written;
+        self.draft.settings_mut().written_bytes += written;
         report
     }
 }

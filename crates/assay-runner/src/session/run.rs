@@ -77,7 +77,7 @@ impl<'o> Session<'o> {
         let area = access.area(&request, seen.logical_block_bytes)?;
         let area_bytes = aligned(&request, area_bytes, area.alignment().map_or(1, u64::from))?;
         refusal::try_out(&request, &area)?;
-        let done = &draft.record().settings;
+        let done = draft.settings();
         let budget = Budget::new(workloads_time(&request.suite), workloads_bytes(&request.suite))
             .after(done.written_bytes)
             .under(control);
@@ -87,7 +87,7 @@ impl<'o> Session<'o> {
 
         emitter.phase("calibrate");
         let null = null_cost(CALIBRATION);
-        draft.fill().settings.null_ns_per_operation = Some(null.ns_per_operation);
+        draft.settings_mut().null_ns_per_operation = Some(null.ns_per_operation);
         note_down(&request.notes, &mut draft.fill().sensors);
         let mut session = Self {
             // Where there is none, that was found before.
@@ -123,7 +123,7 @@ impl<'o> Session<'o> {
     /// Hands the record as it stands to the observer.
     pub(super) fn checkpoint(&mut self) {
         // A killed run tells how long it took.
-        self.draft.fill().settings.elapsed_ns = self.emitter.elapsed_ns();
+        self.draft.settings_mut().elapsed_ns = self.emitter.elapsed_ns();
         self.emitter.checkpoint(self.draft.record(), self.area.scratch_path());
     }
 
@@ -135,20 +135,20 @@ impl<'o> Session<'o> {
 
 /// Tells the observer what is measured by which suite, and all that is known by now.
 fn announce(draft: &mut Draft, area: &Area, findings: Vec<Finding>, emitter: &mut Emitter<'_>) {
-    let record = draft.fill();
+    let record = draft.record();
     emitter.emit(EventKind::Started {
         id: record.id.clone(),
         medium: Box::new(record.medium.clone()),
         suite: record.suite.name.clone(),
-        budget_ns: record.settings.budget_ns,
-        planned_write_bytes: record.settings.planned_write_bytes,
+        budget_ns: draft.settings().budget_ns,
+        planned_write_bytes: draft.settings().planned_write_bytes,
     });
-    record.settings.direct_alignment_bytes = area.alignment();
+    draft.settings_mut().direct_alignment_bytes = area.alignment();
     let (source, cached) = match &area.direct {
         DirectSupport::Yes { source, .. } => (source, None),
         DirectSupport::No { reason } => (reason, Some(Finding::CachedIo { reason: reason.clone() })),
     };
-    record.settings.direct_source = source.clone();
+    draft.settings_mut().direct_source = source.clone();
     for finding in findings.into_iter().chain(cached) {
         warn(draft, finding, emitter);
     }
@@ -225,14 +225,14 @@ impl Session<'_> {
         } else {
             Outcome::Completed
         };
-        draft.fill().settings.elapsed_ns = emitter.elapsed_ns();
+        draft.settings_mut().elapsed_ns = emitter.elapsed_ns();
         let record = draft.close(outcome);
         emitter.checkpoint(&record, None);
         emitter.emit(EventKind::Finished {
             id: record.id.clone(),
             outcome: record.outcome.clone(),
             validity: record.validity.clone(),
-            written_bytes: record.settings.written_bytes,
+            written_bytes: record.settings().map_or(0, |settings| settings.written_bytes),
         });
         record
     }

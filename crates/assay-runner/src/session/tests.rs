@@ -68,10 +68,10 @@ fn files(directory: &Path) -> usize {
 fn a_run_is_announced_with_what_is_known_before_the_instrument_is_measured() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
     let mut run = PreparedRun::prepare(request(dir.path())).unwrap();
-    assert_eq!((run.record().host.slot.as_deref(), run.record().settings.seed), (Some("3"), 7));
+    assert_eq!((run.record().host.slot.as_deref(), run.record().settings().unwrap().seed), (Some("3"), 7));
     run.findings.push(Finding::AnotherRun);
     let session = Session::begin(run, &Control::default(), &mut listener, None).unwrap();
-    assert!(session.record().settings.null_ns_per_operation.is_some_and(|ns| ns > 0.0));
+    assert!(session.record().settings().unwrap().null_ns_per_operation.is_some_and(|ns| ns > 0.0));
     assert!(session.record().warnings.iter().any(|w| w.finding == Finding::AnotherRun));
     assert_eq!(files(dir.path()), 1, "the directory of the run");
     drop(session);
@@ -99,7 +99,7 @@ fn the_area_is_written_out_and_counted() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
     let mut session = begun(dir.path(), &Control::default(), &mut listener);
     assert!(session.lay_out());
-    let settings = &session.record().settings;
+    let settings = session.record().settings().unwrap();
     assert_eq!((settings.span_bytes, settings.written_bytes), (MIB, MIB));
     assert_eq!(settings.layout.as_ref().map(|layout| layout.bytes), Some(MIB));
     assert_eq!(session.budget.written(), MIB);
@@ -255,7 +255,7 @@ fn every_repeat_is_taken_over_estimated_told_and_saved() {
     let mut session = begun(dir.path(), &Control::default(), &mut listener);
     assert!(session.lay_out());
     session.measure();
-    let settings = session.record().settings.clone();
+    let settings = session.record().settings().unwrap().clone();
     for measurement in &session.record().measurements {
         let repeats: Vec<bool> = measurement.repeats.iter().map(|r| r.outcome == Outcome::Completed).collect();
         assert_eq!(repeats, [true, true], "{}", measurement.workload.name);
@@ -335,7 +335,7 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
     session.warn(Finding::AnotherRun);
     let record = session.finish(true);
     assert_eq!((files(dir.path()), &record.outcome), (0, &Outcome::Completed));
-    assert!(record.validity.verdict >= ValidityVerdict::Suspect && record.settings.elapsed_ns > 0);
+    assert!(record.validity.verdict >= ValidityVerdict::Suspect && record.settings().unwrap().elapsed_ns > 0);
     assert_eq!(listener.saved.last(), Some(&record));
     match &listener.events.last().unwrap().event {
         EventKind::Finished { outcome, validity, .. } => {
@@ -523,6 +523,6 @@ fn what_cannot_run_or_is_made_smaller_is_said() {
     let record = run(with_programs(dir.path(), large));
     let scaled = |w: &&assay_core::finding::Warning| matches!(&w.finding, Finding::ScaledDown { program: Some(program), .. } if program == "dd" || program == "rows");
     assert_eq!(record.warnings.iter().filter(scaled).count(), 2, "{:?}", record.warnings);
-    assert!(record.settings.written_bytes <= 24 * MIB, "{}", record.settings.written_bytes);
+    assert!(record.settings().unwrap().written_bytes <= 24 * MIB, "{}", record.settings().unwrap().written_bytes);
     assert_eq!(files(dir.path()), 0);
 }

@@ -479,7 +479,8 @@ impl SqliteStore {
             // A stored document that cannot be read does not prevent taking in the other.
             let json = super::parts::document(&tx, number).map_err(explain)?;
             if let Some(stored) = json.and_then(|json| document::read(&json).ok()) {
-                if (&stored.created, stored.settings.seed) != (&entry.record.created, entry.record.settings.seed) {
+                let seed = |record: &Record| record.settings().map(|settings| settings.seed);
+                if (&stored.created, seed(&stored)) != (&entry.record.created, seed(&entry.record)) {
                     return Ok(Err("the store has another run under the same id"));
                 }
                 if document::progress(&stored) >= document::progress(&entry.record) {

@@ -105,9 +105,9 @@ impl Case {
                     RunState::Running { owner: &owner, scratch: Some(Path::new("/mnt/card/x")) }
                 };
                 let known = self.known.entry(record.id.clone()).or_default();
-                known.states.insert(record.settings.elapsed_ns, record.clone());
+                known.states.insert(record.settings().unwrap().elapsed_ns, record.clone());
                 let kept = keeper.keep(record, run, Duration::ZERO);
-                let time = record.settings.elapsed_ns;
+                let time = record.settings().unwrap().elapsed_ns;
                 if !matches!(kept, Kept::Nowhere(..)) {
                     let at = self.log();
                     self.known.entry(ids[which].clone()).or_default().acknowledged.push((at, time));
@@ -159,7 +159,7 @@ impl Case {
                 _ => {}
             }
             let stored = store.load(id).unwrap().record;
-            let time = stored.settings.elapsed_ns;
+            let time = stored.settings().unwrap().elapsed_ns;
             assert!(acknowledged.is_none_or(|known| time >= known), "record {id}: {time}, and had {acknowledged:?}");
             let saved = known.states.get(&time).unwrap_or_else(|| panic!("record {id} is in no state that was saved"));
             // A command may have closed it meanwhile.
@@ -194,9 +194,10 @@ fn begun(id: &str) -> Record {
 }
 
 fn grow(record: &mut Record, dice: &mut SplitMix) {
-    record.settings.elapsed_ns += 1 + dice.below(1000);
+    record.settings_mut().elapsed_ns += 1 + dice.below(1000);
     for _ in 0..dice.index(400) {
-        record.sensors[0].samples.push((record.settings.elapsed_ns, dice.below(100_000) as f64 / 1000.0));
+        let now_ns = record.settings().unwrap().elapsed_ns;
+        record.sensors[0].samples.push((now_ns, dice.below(100_000) as f64 / 1000.0));
     }
 }
 

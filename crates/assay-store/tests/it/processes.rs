@@ -22,7 +22,7 @@ fn child_that_saves_until_it_is_killed() {
     let scratch = PathBuf::from(&dir).join("scratch");
     for step in 1.. {
         let mut growing = with_samples(running("k111ed0000"), step % 200);
-        growing.settings.elapsed_ns = step;
+        growing.settings_mut().elapsed_ns = step;
         store.save(&growing, RunState::Running { owner: &owner, scratch: Some(&scratch) }).unwrap();
     }
 }
@@ -43,7 +43,7 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
         let begun = || {
             let store = SqliteStore::open_existing(dir.path()).ok()??;
             let record = store.load("k111ed0000").ok()?.record;
-            (record.outcome == Outcome::Running && record.settings.elapsed_ns > 2).then_some(())
+            (record.outcome == Outcome::Running && record.settings().unwrap().elapsed_ns > 2).then_some(())
         };
         while begun().is_none() {
             assert!(Instant::now() < end, "the run never saved");
@@ -63,9 +63,9 @@ fn a_killed_run_leaves_a_whole_record_that_is_found_and_closed() {
         let stored = store.load("k111ed0000").unwrap();
         assert!(matches!(stored.record.outcome, Outcome::Failed { failure: RunFailure::Abandoned, .. }));
         // Complete: as many readings as that step had.
-        let step = stored.record.settings.elapsed_ns.max(3);
+        let step = stored.record.settings().unwrap().elapsed_ns.max(3);
         let readings = stored.record.sensors[0].samples.len() as u64;
-        let elapsed_is_step = stored.record.settings.elapsed_ns == step;
+        let elapsed_is_step = stored.record.settings().unwrap().elapsed_ns == step;
         assert!(elapsed_is_step && readings == step % 200 * 60, "step {step}, {readings} readings");
         assert_eq!(store.abandoned().unwrap(), []);
     }

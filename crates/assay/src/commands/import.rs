@@ -235,7 +235,7 @@ impl<'a> Intake<'a> {
         }
         self.name(found, &mut made);
         for mut record in made {
-            let file = record.source.as_ref().map(|source| source.file.clone()).unwrap_or_default();
+            let file = record.origin.imported().map(|source| source.file.clone()).unwrap_or_default();
             let count = self.files.entry(file.clone()).or_default();
             *count += 1;
             let mut given = self.options.given(&file, *count);
@@ -334,7 +334,7 @@ impl<'a> Intake<'a> {
                 measurements: record.measurements.len(),
                 scores: record.scores.len(),
                 verification: record.verification.as_ref().map(|check| check.verdict),
-                source: record.source.map(|source| Source { text: None, ..source }),
+                source: record.origin.source().map(|source| Source { text: None, ..source }),
                 id: record.id,
                 labels: record.labels,
                 change,
@@ -531,7 +531,7 @@ fn line(record: &Record, change: ImportChange, file: &str, member: &str) -> Stri
     let unit = identity(record).unit;
     let whose = if unit.is_empty() { record.title() } else { format!("{} {unit}", record.title()) };
     // Those of a record of assay are of a text that is elsewhere.
-    let source = record.source.as_ref().filter(|source| source.file == member);
+    let source = record.origin.imported().filter(|source| source.file == member);
     let lines = source.and_then(|source| source.lines);
     let lines = lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
     harmless(&format!("{word:<9} {}  {whose}, {}, {held}, {file}{lines}", record.id, record.tool.name))

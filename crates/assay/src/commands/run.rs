@@ -146,7 +146,7 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
     let peer = match (args.crosscheck, before) {
         (Some(PeerArg::Fio), _) => Some(Peer::Fio),
         (Some(PeerArg::Reference), _) => Some(Peer::Reference),
-        (None, before) => before.and_then(|record| Peer::named(record.settings.crosscheck.as_deref()?)),
+        (None, before) => before.and_then(|record| Peer::named(record.settings()?.crosscheck.as_deref()?)),
     };
     let build = own_build();
     Ok(Request {
@@ -158,8 +158,8 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
         engine: engine(args.engine, peer)?,
         raw: raw_mode(args)?,
         labels: args.labels.iter().cloned().collect(),
-        seed: before.map_or_else(seed, |record| record.settings.seed),
-        confidence: before.map_or(args.confidence, |record| record.settings.confidence),
+        seed: before.and_then(Record::settings).map_or_else(seed, |settings| settings.seed),
+        confidence: before.and_then(Record::settings).map_or(args.confidence, |settings| settings.confidence),
         hang_after: args.hang_after,
         sensors: args.sensors.clone(),
         notes: args.notes.clone(),
@@ -336,7 +336,7 @@ pub(super) fn apply_confidence(args: &RunArgs, suite: &mut Suite) -> Result<(), 
 /// Shows the plan of a run that was checked against the medium.
 pub(super) fn show_plan(prepared: &PreparedRun, suite: &Suite, as_json: bool) -> Result<(), Failure> {
     let record = prepared.record();
-    let settings = &record.settings;
+    let Some(settings) = record.settings() else { return Ok(()) };
     let each: Vec<_> = suite.workloads.iter().map(|w| longest_repeat(suite, w)).collect();
     if as_json {
         let step = |name: &str, title: String, longest| DryRunStep {
@@ -509,7 +509,7 @@ pub(super) fn find_run(
         output::tell_wrapped(&format!(
             "resumes run {id}: suite {}, interrupted after {}",
             harmless(&record.suite.name),
-            span(Duration::from_nanos(record.settings.elapsed_ns))
+            span(Duration::from_nanos(record.settings().map_or(0, |settings| settings.elapsed_ns)))
         ));
     }
     Ok(Some(Box::new(resumption)))

@@ -44,7 +44,7 @@ fn measured(query: &str, id: &str, labels: &[(&str, &str)]) -> Record {
     let mut record = assay_analysis::published(query).unwrap().remove(0);
     record.id = id.to_owned();
     record.created = "2026-01-02T03:04:05Z".to_owned();
-    record.source = None;
+    record.origin = assay_core::record::Origin::default();
     record.labels.extend(labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())));
     for m in &mut record.measurements {
         let iops = m.iops.as_ref().unwrap().point;

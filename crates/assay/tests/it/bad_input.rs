@@ -141,13 +141,13 @@ fn a_raw_device_is_written_only_when_that_is_beyond_doubt() {
     let mut reads = place.assay(["run", "--raw", "--suite", "read-only", "--budget", "1s", "--json", path]);
     reads.env("ASSAY_DATA", place.path().join("other"));
     let record: Record = serde_json::from_str(&run(reads).measures().stdout).unwrap();
-    assert_eq!(record.settings.written_bytes, 0);
+    assert_eq!(record.settings().unwrap().written_bytes, 0);
     assert!(image() == before, "a suite that only reads changed the device");
 
     assert!(!place.store().exists(), "a refusal made a store");
     raw(&["--raw", "--overwrite", path]).measures();
     assert!(image() != before);
-    assert!(place.only_record().settings.raw_device);
+    assert!(place.only_record().settings().unwrap().raw_device);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn less_space_than_the_suite_needs_makes_the_test_smaller_and_says_so() {
     let (asked, used, limit) = smaller_span(&record).unwrap_or_else(|| panic!("{:?}", record.warnings));
     assert_eq!(asked, 1 << 30);
     assert!((1 << 20..8 << 20).contains(&used), "{used}");
-    assert_eq!(used, record.settings.span_bytes);
+    assert_eq!(used, record.settings().unwrap().span_bytes);
     assert_eq!(limit, AreaLimit::FreeSpace);
     assert!(done.stderr.contains("instead of 1 GiB"), "people are told, too: {}", done.stderr);
     assert_eq!(scratch_directories(disk.path()), 0);

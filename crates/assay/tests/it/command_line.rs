@@ -95,7 +95,7 @@ fn smoke_is_a_record_that_the_schema_describes() {
     let proven =
         |m: &&assay_core::record::Measurement| m.bytes_per_second.is_some() && m.proof_ratio.is_none_or(|r| r > 0.0);
     assert!(parsed.measurements.iter().filter(proven).count() > 0, "{:?}", parsed.measurements);
-    assert!(parsed.settings.written_bytes <= 64 << 20, "max_write is kept");
+    assert!(parsed.settings().unwrap().written_bytes <= 64 << 20, "max_write is kept");
 
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/record-v1.json");
     let Ok(text) = fs::read_to_string(path) else {
@@ -625,9 +625,9 @@ fn the_command_line_changes_what_the_suite_says() {
     // A busy machine gets all repeats into a minute.
     let record =
         place.measured_with(&["--repeats", "2", "--budget", "61s", "--max-write", "20MiB", "--engine", "sync"]);
-    assert_eq!((record.settings.repeats, record.settings.budget_ns), (2, 61_000_000_000));
-    assert_eq!(record.settings.max_write_bytes, 20 << 20);
-    assert!(record.settings.written_bytes <= 20 << 20);
+    assert_eq!((record.settings().unwrap().repeats, record.settings().unwrap().budget_ns), (2, 61_000_000_000));
+    assert_eq!(record.settings().unwrap().max_write_bytes, 20 << 20);
+    assert!(record.settings().unwrap().written_bytes <= 20 << 20);
     assert!(record.measurements.iter().all(|m| m.engine == "sync" && m.repeats.len() == 2));
 }
 

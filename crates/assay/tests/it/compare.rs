@@ -13,7 +13,7 @@ fn card(id: &str, unit: &str, iops: &[f64]) -> Record {
     let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = id.to_owned();
     record.created = format!("2026-11-21T06:31:0{}Z", id.len() % 10);
-    record.source = None;
+    record.origin = assay_core::record::Origin::default();
     record.tool.name = "assay".to_owned();
     record.labels.insert("model".to_owned(), "Card".to_owned());
     record.labels.insert("unit".to_owned(), unit.to_owned());

@@ -174,7 +174,7 @@ fn a_hang_for_ever_ends_the_command_though_nothing_can_end_the_operation() {
         card.hang();
         let record = underway.ends(3, RunFailure::Hung);
         assert_eq!(detail(&record), "nothing completed for 5.0 s");
-        assert_eq!(record.settings.hang_after_ns, Some(5_000_000_000));
+        assert_eq!(record.settings().unwrap().hang_after_ns, Some(5_000_000_000));
         assert!(kept(&record).samples.iter().rev().take(3).all(|s| s.operations == 0), "the hang itself is seen");
         card.recover();
         gone_after_the_next_run(card.path());
@@ -395,6 +395,6 @@ fn what_kill_9_leaves_is_removed_and_told_by_the_next_run() {
         assert_empty(card.path());
         let killed: Record = serde_json::from_value(place.json(["show", "last~1", "--json"])).unwrap();
         assert_eq!(failure_of(&killed), RunFailure::Abandoned);
-        assert!(killed.settings.layout.is_some(), "what was done before the kill is kept");
+        assert!(killed.settings().unwrap().layout.is_some(), "what was done before the kill is kept");
     }
 }

@@ -68,7 +68,10 @@ fn a_cross_check_gives_a_ratio_for_each_workload() {
         let product: f64 = check.pairs.iter().map(|p| p.ours.iops / p.theirs.iops).product();
         assert!((ratio.point / product.sqrt() - 1.0).abs() < 1e-9 && ratio.n == 2, "{ratio:?}");
     }
-    assert!(record.settings.written_bytes <= record.settings.max_write_bytes, "both share one limit");
+    assert!(
+        record.settings().unwrap().written_bytes <= record.settings().unwrap().max_write_bytes,
+        "both share one limit"
+    );
     let card = String::from_utf8_lossy(&output.stderr);
     assert!(card.contains("assay over fio"), "{card}");
     dir.assert_clean();

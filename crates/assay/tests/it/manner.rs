@@ -23,7 +23,11 @@ fn threads_run_on_the_processors_that_were_named_and_all_faces_say_so() {
     let cpus = first.to_string();
     let record = place.measured_with(&["--cpus", &cpus, "--engine", "sync", "--budget", "30s"]);
     assert!(record.measurements.iter().all(|m| m.workload.cpus.numbers() == [first]), "{:?}", record.measurements);
-    assert!(record.settings.suite_text.contains(&format!("cpus = \"{first}\"")), "{}", record.settings.suite_text);
+    assert!(
+        record.settings().unwrap().suite_text.contains(&format!("cpus = \"{first}\"")),
+        "{}",
+        record.settings().unwrap().suite_text
+    );
     let words = format!("one processor a thread of {first}");
     assert!(run(place.assay(["show", "last"])).succeeds().stdout.contains(&words));
     for file in ["card.html", "card.md"] {

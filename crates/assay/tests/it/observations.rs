@@ -245,7 +245,7 @@ fn record(plan: &ExperimentPlan, (model, unit, run): (usize, usize, usize), dice
     let mut record = assay_analysis::published("samsung-evo-plus-64gb").unwrap().remove(0);
     record.id = format!("m{model}u{unit}r{run}");
     record.created = format!("2026-01-{:02}T03:04:05Z", run + 1);
-    record.source = None;
+    record.origin = assay_core::record::Origin::default();
     record.labels.clear();
     for (key, value) in [("model", format!("Model {model}")), ("unit", unit.to_string()), ("price", "10USD".to_owned())]
     {
@@ -261,8 +261,8 @@ fn record(plan: &ExperimentPlan, (model, unit, run): (usize, usize, usize), dice
     record.host.hostname = Some(format!("secrethost{}", dice.index(3)));
     record.host.slot = Some(dice.index(4).to_string());
     record.suite.name = "quick".to_owned();
-    record.settings.suite_text = if dice.one_in(3) { SUITE.replace("4KiB", "8KiB") } else { SUITE.to_owned() };
-    record.settings.confidence = dice.one_in(5).then_some(0.05);
+    record.settings_mut().suite_text = if dice.one_in(3) { SUITE.replace("4KiB", "8KiB") } else { SUITE.to_owned() };
+    record.settings_mut().confidence = dice.one_in(5).then_some(0.05);
     record.medium.kind = if dice.one_in(8) { MediumKind::Loop } else { MediumKind::Sd };
     record.medium.unit = Some(format!("SERIAL-{model}-{unit}"));
     record.medium.path = "/home/jane/card".to_owned();
@@ -321,7 +321,7 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
         }
         6 => {
             let (format, file) = ("crystaldiskmark".to_owned(), "/home/jane/a.txt".to_owned());
-            record.source = Some(Source { format, file, ..Source::default() });
+            record.origin = assay_core::record::Origin::Imported(Source { format, file, ..Source::default() });
         }
         _ => {}
     }

@@ -213,7 +213,11 @@ fn programs_are_compared_with_their_originals_in_turns() {
         assert!(ratio.n == 2 && ratio.low.is_some() && ratio.high.is_some(), "{ratio:?}");
     }
     // PostMark's and dd's bytes, those of assay's own programs and of the test area.
-    assert!(record.settings.written_bytes > 4 * MIB + 4 * 819_200, "{}", record.settings.written_bytes);
+    assert!(
+        record.settings().unwrap().written_bytes > 4 * MIB + 4 * 819_200,
+        "{}",
+        record.settings().unwrap().written_bytes
+    );
     let card = String::from_utf8_lossy(&output.stderr);
     assert!(card.contains("assay over the original"), "{card}");
     dir.assert_clean();
@@ -278,7 +282,7 @@ fn f3_writes_and_reads_files_of_its_own() {
             (1 << 30, m.workload.writes())
         );
     }
-    assert!(record.settings.written_bytes >= 3 << 30, "{}", record.settings.written_bytes);
+    assert!(record.settings().unwrap().written_bytes >= 3 << 30, "{}", record.settings().unwrap().written_bytes);
     dir.assert_clean();
     dir.file("pair.toml", whole("512MiB"));
     let output = assay(&dir, &["--engine", "reference"]).output().unwrap();

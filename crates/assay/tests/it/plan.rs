@@ -31,9 +31,9 @@ fn result(place: &Path, cell: &Value, number: usize, iops: f64) -> Record {
     let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = format!("{number:010}");
     record.created = format!("2026-01-02T03:{number:02}:05Z");
-    record.source = None;
+    record.origin = assay_core::record::Origin::default();
     record.suite = assay_core::record::SuiteRef { name: suite.name.clone(), version: suite.version };
-    record.settings.suite_text = suite.to_text();
+    record.settings_mut().suite_text = suite.to_text();
     record.labels = value("--label")
         .into_iter()
         .map(|label| label.split_once('=').unwrap())

@@ -29,7 +29,7 @@ fn own() -> Vec<Record> {
         .map(|(n, record)| Record {
             id: format!("card{n:06}"),
             created: format!("2026-01-02T03:0{n}:00Z"),
-            source: None,
+            origin: assay_core::record::Origin::default(),
             ..record
         })
         .collect()

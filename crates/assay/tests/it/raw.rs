@@ -175,7 +175,11 @@ fn a_device_that_a_link_names_is_measured_with_direct_io() {
         let mut command = place.assay(["run", "--json", "--raw", "--budget", "2s", "--suite", suite]);
         command.arg(&link);
         let record: Record = serde_json::from_str(&run(command).measures().stdout).unwrap();
-        assert!(record.settings.direct_alignment_bytes.is_some(), "{suite}: {}", record.settings.direct_source);
+        assert!(
+            record.settings().unwrap().direct_alignment_bytes.is_some(),
+            "{suite}: {}",
+            record.settings().unwrap().direct_source
+        );
         let cached = record.warnings.iter().any(|w| matches!(w.finding, Finding::CachedIo { .. }));
         assert!(!cached, "{suite}: {:?}", record.warnings);
         assert_eq!(record.medium.path, link.to_str().unwrap());

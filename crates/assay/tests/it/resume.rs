@@ -56,9 +56,9 @@ fn what_was_measured_before_is_not_measured_again() {
         let times: Vec<u64> = measurement.repeats.iter().flat_map(|r| &r.samples).map(|s| s.t_ns).collect();
         assert!(times.is_sorted(), "{times:?}");
     }
-    assert!(record.settings.elapsed_ns > cut.settings.elapsed_ns);
-    assert!(record.settings.written_bytes > cut.settings.written_bytes);
-    assert!(record.settings.written_bytes <= record.settings.max_write_bytes);
+    assert!(record.settings().unwrap().elapsed_ns > cut.settings().unwrap().elapsed_ns);
+    assert!(record.settings().unwrap().written_bytes > cut.settings().unwrap().written_bytes);
+    assert!(record.settings().unwrap().written_bytes <= record.settings().unwrap().max_write_bytes);
     assert_empty(&place.medium());
 
     // It is done now.
@@ -86,7 +86,7 @@ fn the_test_area_keeps_its_size_and_the_count_goes_on() {
     running.signal(Signal::INT);
     assert_eq!(running.end().code, Some(130));
     let cut = place.only_record();
-    assert_eq!(cut.settings.span_bytes, 4 * MIB);
+    assert_eq!(cut.settings().unwrap().span_bytes, 4 * MIB);
 
     let mut running = Running::start(place.assay(["run", "--resume", "--events"]));
     let event = running.wait_for(|event| matches!(event, EventKind::RepeatStarted { .. }));
@@ -94,7 +94,7 @@ fn the_test_area_keeps_its_size_and_the_count_goes_on() {
     assert_eq!((done, total), (3, 4), "three of four were made before");
     running.end();
     let record = place.only_record();
-    assert_eq!(record.settings.span_bytes, 4 * MIB);
+    assert_eq!(record.settings().unwrap().span_bytes, 4 * MIB);
     assert!(record.measurements.iter().all(|m| m.workload.span_bytes == 4 * MIB));
     let smaller = |w: &assay_core::finding::Warning| matches!(w.finding, Finding::SmallerSpan { .. });
     assert!(!record.all_warnings().any(smaller), "{:?}", record.warnings);

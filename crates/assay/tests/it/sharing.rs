@@ -32,7 +32,7 @@ fn record(at: usize) -> Record {
     let said = format!("{} of {}", SECRETS.join(", "), SERIALS[at]);
     record.id = format!("aaaa{at}");
     record.created = format!("2026-11-21T06:31:0{at}Z");
-    record.source = None;
+    record.origin = assay_core::record::Origin::default();
     record.labels.remove("unit");
     record.labels.insert("model".to_owned(), if at < 2 { "A" } else { "B" }.to_owned());
     record.labels.insert("note".to_owned(), format!("{} in {}", SERIALS[at], SECRETS[2]));

@@ -237,7 +237,7 @@ fn a_check_that_was_stopped_is_no_slower_and_no_medium_hung() {
         suspended_seconds.is_some_and(|suspended_seconds| (STOPPED - 1.0..60.0).contains(&suspended_seconds)),
         "{suspended_seconds:?}"
     );
-    let elapsed = Duration::from_nanos(record.settings.elapsed_ns);
+    let elapsed = Duration::from_nanos(record.settings().unwrap().elapsed_ns);
     assert!(elapsed + Duration::from_secs_f64(STOPPED - 1.0) < done.elapsed, "{elapsed:?} of {:?}", done.elapsed);
 }
 

@@ -182,7 +182,7 @@ fn a_check_that_is_interrupted_is_resumed() {
     let cut: Record = serde_json::from_str(&text).unwrap();
     assert!(matches!(cut.outcome, Outcome::Failed { failure: RunFailure::Interrupted, .. }), "{:?}", cut.outcome);
     assert!(cut.warnings.iter().any(|w| matches!(w.finding, Finding::CheckUnfinished { .. })));
-    let first = cut.settings.written_bytes;
+    let first = cut.settings().unwrap().written_bytes;
     assert!(first > 20 * MIB, "{first}");
 
     let mut command = place.assay(["verify", "--resume", "--json"]);
@@ -192,7 +192,7 @@ fn a_check_that_is_interrupted_is_resumed() {
     let record = record(&done);
     assert_eq!(found(&record).verdict, Verdict::Genuine);
     // What drives out caches is written beside it, as in every check.
-    assert!(record.settings.written_bytes < 256 * MIB - first + 65 * MIB, "nothing twice: {first}");
+    assert!(record.settings().unwrap().written_bytes < 256 * MIB - first + 65 * MIB, "nothing twice: {first}");
     assert_empty(card.path());
 }
 

@@ -46,7 +46,11 @@ fn measure(place: &Place, card: &LimitedCard, unit: &str) {
     let record: Record = serde_json::from_str(&run(command).measures().stdout).unwrap();
     let m = &record.measurements[0];
     let iops = m.iops.as_ref().unwrap();
-    eprintln!("unit {unit}: {iops:?} in {} s, {:?}", record.settings.elapsed_ns / 1_000_000_000, record.validity);
+    eprintln!(
+        "unit {unit}: {iops:?} in {} s, {:?}",
+        record.settings().unwrap().elapsed_ns / 1_000_000_000,
+        record.validity
+    );
     assert!(m.repeats.len() >= 3 && iops.relative_half_width().unwrap() <= 0.01, "{iops:?}");
 }
 

@@ -34,7 +34,7 @@ fn a_steady_card_is_measured_no_longer_than_it_takes() {
     command.args(["--quiet", "--confidence", "5%", "--budget", "90s"]);
     let (record, _) = measured(command);
     assert!(start.elapsed() < Duration::from_secs(70), "{:?}", start.elapsed());
-    assert_eq!((record.settings.confidence, record.outcome.clone()), (Some(0.05), Outcome::Completed));
+    assert_eq!((record.settings().unwrap().confidence, record.outcome.clone()), (Some(0.05), Outcome::Completed));
     let m = &record.measurements[0];
     let iops = m.iops.as_ref().unwrap();
     assert!((1455.0..=1545.0).contains(&iops.point), "{iops:?}");
@@ -107,7 +107,7 @@ fn a_card_that_slows_down_in_mid_soak_is_seen_with_time_and_rates() {
     let record = record_of(&run.wait_with_output().unwrap());
 
     assert_eq!(record.outcome, Outcome::Completed);
-    assert!(record.settings.layout.is_none(), "a soak begins on a medium that was not just written");
+    assert!(record.settings().unwrap().layout.is_none(), "a soak begins on a medium that was not just written");
     let m = &record.measurements[0];
     let soak = m.soak.as_ref().unwrap_or_else(|| panic!("{:?}", m.warnings));
     let megabytes = |e: &Estimate| e.point / 1e6;
@@ -146,7 +146,7 @@ fn what_cannot_become_steady_says_that_it_was_not_reached_and_keeps_the_budget()
         assert!(start.elapsed() < Duration::from_secs(60), "far over its budget");
     }
     let record = record_of(&run.join().unwrap());
-    assert!(record.settings.elapsed_ns < 35_000_000_000, "{}", record.settings.elapsed_ns);
+    assert!(record.settings().unwrap().elapsed_ns < 35_000_000_000, "{}", record.settings().unwrap().elapsed_ns);
     let m = &record.measurements[0];
     let not_reached = m.warnings.iter().any(|w| matches!(w.finding, Finding::NotReached { asked: 0.02, .. }));
     assert!(not_reached, "{:?}", m.warnings);

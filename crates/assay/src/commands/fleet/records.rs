@@ -57,7 +57,7 @@ pub(super) fn adopt(ledger: &mut Ledger, criteria: &Criteria) -> Result<(), Fail
 
 #[cfg(test)]
 mod tests {
-    use assay_core::record::{Record, SuiteRef, Tool};
+    use assay_core::record::{Origin, Record, SuiteRef, Tool};
     use assay_fleet::NodeEntry;
 
     use super::*;
@@ -84,10 +84,10 @@ mod tests {
         let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
         let (_, mut suite) = suites::checked(suite).unwrap();
         change(&mut suite);
-        record.source = None;
+        record.origin = Origin::default();
         record.tool = Tool::assay(env!("CARGO_PKG_VERSION"), "sync", "");
         record.suite = SuiteRef::new(&suite.name, suite.version);
-        record.settings.suite_text = suite.to_text();
+        record.settings_mut().suite_text = suite.to_text();
         record
     }
 
@@ -112,7 +112,7 @@ mod tests {
         older.tool.version = "0.0.1".to_owned();
         refused(&older, "assay 0.0.1");
         let mut imported = record("smoke", in_step);
-        imported.source = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0).source;
+        imported.origin = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0).origin;
         refused(&imported, "imported");
         let mut other = record("smoke", in_step);
         other.tool.name = "dd".to_owned();

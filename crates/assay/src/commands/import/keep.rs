@@ -81,13 +81,13 @@ pub(super) fn keep(place: &mut ImportPlace, waiting: &[Waiting]) -> Result<Vec<K
 /// What a record is beside one of the same id that is in the store.
 fn conflict(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
     let id = &there.id;
-    let text = |of: &Record| of.source.as_ref().map(|source| source.original_text_sha256.clone());
-    if record.source.is_none() && *there == (Record { labels: there.labels.clone(), ..record.clone() }) {
+    let text = |of: &Record| of.origin.imported().map(|source| source.original_text_sha256.clone());
+    if !record.is_printed() && *there == (Record { labels: there.labels.clone(), ..record.clone() }) {
         return Kept::Conflict(format!(
             "record {id} is in the store with other labels; to change them: assay label {id} KEY=VALUE"
         ));
     }
-    if record.source.is_none() || text(record) != text(there) {
+    if !record.is_printed() || text(record) != text(there) {
         return Kept::Conflict(format!("another record {id} is in the store; both stay as they are"));
     }
     let host = given.host.is_none() || given.host == there.host.hostname;
