@@ -25,6 +25,11 @@ enum Piece {
     Bound(&'static str),
     /// What the number before it counts, in the singular.
     Noun(&'static str),
+    /// Lowest and highest number of operations that were due and never begun; nothing where all were.
+    NeverBegun {
+        low: f64,
+        high: f64,
+    },
     /// Names, each once, behind these words; nothing where there is none.
     Names {
         before: &'static str,
@@ -68,7 +73,7 @@ impl Cause {
     pub fn merge(&mut self, other: &Self) -> bool {
         let alike = |(a, b): (&Piece, &Piece)| match (a, b) {
             (Piece::Number { notation, .. }, Piece::Number { notation: other, .. }) => notation == other,
-            (Piece::Names { .. }, Piece::Names { .. }) => true,
+            (Piece::Names { .. }, Piece::Names { .. }) | (Piece::NeverBegun { .. }, Piece::NeverBegun { .. }) => true,
             _ => a == b,
         };
         if self.0.len() != other.0.len() || !self.0.iter().zip(&other.0).all(alike) {
@@ -76,7 +81,8 @@ impl Cause {
         }
         for (piece, other) in self.0.iter_mut().zip(&other.0) {
             match (piece, other) {
-                (Piece::Number { low, high, .. }, Piece::Number { low: other_low, high: other_high, .. }) => {
+                (Piece::Number { low, high, .. }, Piece::Number { low: other_low, high: other_high, .. })
+                | (Piece::NeverBegun { low, high }, Piece::NeverBegun { low: other_low, high: other_high }) => {
                     (*low, *high) = (low.min(*other_low), high.max(*other_high));
                 }
                 (Piece::Names { names, .. }, Piece::Names { names: more, .. }) => {
@@ -143,6 +149,13 @@ impl fmt::Display for Cause {
                     let before = at.checked_sub(1).and_then(|before| self.0.get(before));
                     let one = matches!(before, Some(Piece::Number { high, .. }) if *high == 1.0);
                     write!(f, " {noun}{}", if one { "" } else { "s" })?;
+                }
+                Piece::NeverBegun { high: 0.0, .. } => {}
+                Piece::NeverBegun { low: 1.0, high: 1.0 } => f.write_str(", one operation was never begun")?,
+                Piece::NeverBegun { low, high } => {
+                    let ([low, high], _) = Notation::Count.write(*low, *high);
+                    let number = if low == high { low } else { format!("{low} to {high}") };
+                    write!(f, ", {number} operations were never begun")?;
                 }
                 Piece::Names { names, .. } if names.is_empty() => {}
                 Piece::Names { before, names } => write!(f, "{before}{}", list(names))?,
@@ -273,20 +286,16 @@ impl Finding {
                 time(*planned_ns as f64)
             ],
             Self::RateNotReached { asked_iops, reached_iops, unserved } => {
-                let mut cause = cause![
+                let unserved = *unserved as f64;
+                cause![
                     "the medium did not keep up: ",
                     figure(*asked_iops),
                     " IOPS were offered and ",
                     figure(*reached_iops),
-                    " done"
-                ];
-                match unserved {
-                    0 => {}
-                    1 => cause.0.push(", one operation was never begun".into()),
-                    n => cause.0.extend([", ".into(), count(*n), " operations were never begun".into()]),
-                }
-                cause.0.push("; its queue grows as long as it lasts, so the latency is at least what is shown".into());
-                cause
+                    " done",
+                    Piece::NeverBegun { low: unserved, high: unserved },
+                    "; its queue grows as long as it lasts, so the latency is at least what is shown"
+                ]
             }
             Self::BegunLate { late_ns, share } => cause![
                 "operations were begun ",
@@ -660,5 +669,20 @@ mod tests {
         assert!(unnamed.ends_with("used 50 to 60 % of all processors, mostly cc1"), "{unnamed}");
         let many = merged(&["a", "b", "c", "d", "e"].map(|name| load(0.5, name))).unwrap();
         assert!(many.ends_with("used up to 50 % of all processors, mostly a, b, c and 2 more"), "{many}");
+    }
+
+    #[test]
+    fn operations_that_were_never_begun_merge_with_none() {
+        let behind = |unserved| Finding::RateNotReached { asked_iops: 200.0, reached_iops: 150.0, unserved };
+        assert!(!behind(0).cause().contains("begun"), "{}", behind(0).cause());
+        for (of, words) in [
+            (&[1][..], "done, one operation was never begun; its"),
+            (&[7], "done, 7 operations were never begun; its"),
+            (&[1, 0, 7], "done, 0 to 7 operations were never begun; its"),
+        ] {
+            let all: Vec<Finding> = of.iter().map(|unserved| behind(*unserved)).collect();
+            let text = merged(&all).unwrap();
+            assert!(text.contains(words), "{text}");
+        }
     }
 }
