@@ -11,7 +11,7 @@ use assay_core::record::Record;
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
 
-use super::load::LoadQuery;
+use super::load::{LoadQuery, LoadQueryError};
 use crate::exclusion::excluded_whole;
 use crate::identity::{Identity, identity};
 use crate::load::Load;
@@ -29,7 +29,7 @@ pub struct LoadError {
     /// The requested load; `None` where any load would do.
     pub asked: Option<String>,
     /// Why the words cannot name a load, where they cannot.
-    pub why: Option<String>,
+    pub why: Option<LoadQueryError>,
     /// A record has a load of that name, but it cannot decide.
     pub in_one_group: bool,
     /// Titles of the loads there are.

@@ -215,19 +215,31 @@ impl fmt::Display for NoFigureCause {
 }
 
 impl Reason {
-    /// Whether the reason is only that there is no such figure. Advice reports this once for all loads of a question.
-    pub(crate) fn is_absence(&self) -> bool {
-        matches!(
-            self,
-            Self::OtherDepths { .. }
-                | Self::OtherTool
-                | Self::OtherBlocks { .. }
-                | Self::NotMeasured
-                | Self::LoadNotTold
-                | Self::NoFigure { .. }
-                | Self::NoQuantity { .. }
-        )
+    /// What is missing, where the reason is only that there is no such figure. Advice reports this once for all loads of
+    /// a question.
+    #[must_use]
+    pub fn absence(&self) -> Option<Absence> {
+        match self {
+            Self::OtherDepths { .. } => Some(Absence::OtherLoad("other queue depths")),
+            Self::OtherBlocks { .. } => Some(Absence::OtherLoad("other block sizes")),
+            Self::OtherTool => Some(Absence::OtherLoad("other tools or tests")),
+            Self::NotMeasured => Some(Absence::OtherLoad("not measured")),
+            Self::LoadNotTold => Some(Absence::LoadNotTold("not everything is known about their loads")),
+            Self::NoFigure { .. } | Self::NoQuantity { .. } => Some(Absence::NoFigure),
+            _ => None,
+        }
     }
+}
+
+/// What is missing where there is no figure, from the least that is known on. The words are about several records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
+    /// The load: others were measured, or none.
+    OtherLoad(&'static str),
+    /// Parts of the load that was measured.
+    LoadNotTold(&'static str),
+    /// The figure of the load.
+    NoFigure,
 }
 
 impl fmt::Display for Reason {

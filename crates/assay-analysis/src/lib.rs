@@ -29,9 +29,9 @@ mod settle;
 
 pub use admission::{admit, examine, excluded, share_verdicts, small_area};
 pub use deciding::{Decides, LoadError, by_model, deciding_load, deciding_quantity, loads_named};
-pub use exclusion::{Excluded, NoFigureCause, Reason};
+pub use exclusion::{Absence, Excluded, NoFigureCause, Reason};
 pub use identity::{Identity, identity, names_model, short_name, unit_name, unit_of, unit_words};
-pub use load::{Load, LoadQuery, nearest};
+pub use load::{Load, LoadQuery, LoadQueryError, nearest};
 pub use needed::{ASSUMED_DAYS, Needed, Values, over_days};
 pub use published::{PREFIX, PublishedError, published};
 pub use quantity::{Quantity, estimate};

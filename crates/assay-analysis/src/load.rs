@@ -1,6 +1,6 @@
 //! The load that a figure was measured under. Figures are compared under the same load only.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
@@ -230,22 +230,48 @@ pub struct LoadQuery {
     conditions: Vec<String>,
 }
 
+/// Words that name no load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoadQueryError {
+    /// There are none.
+    NoWords,
+    /// One of them is not understood.
+    UnknownWord {
+        /// The word.
+        word: String,
+        /// The nearest one that is.
+        nearest: Option<&'static str>,
+    },
+}
+
+impl fmt::Display for LoadQueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoWords => f.write_str("a load needs words, like `random read 4 KiB`"),
+            Self::UnknownWord { word, nearest } => {
+                let nearest = nearest.map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
+                write!(
+                    f,
+                    "{} is not part of a load{nearest}; say it like `random read 4 KiB`, `sequential write 1MiB, QD8, 4 jobs`",
+                    quoted(word)
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for LoadQueryError {}
+
 impl LoadQuery {
     /// Reads such words.
     ///
     /// # Errors
-    /// One line that names the word that is not understood.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// [`LoadQueryError`].
+    pub fn parse(text: &str) -> Result<Self, LoadQueryError> {
         let spaced = text.to_lowercase().replace([',', ';'], " ");
         let mut words = spaced.split_whitespace().peekable();
         let mut ask = Self::default();
-        let bad = |word: &str| {
-            let nearest = nearest(word, WORDS).map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
-            format!(
-                "{} is not part of a load{nearest}; say it like `random read 4 KiB`, `sequential write 1MiB, QD8, 4 jobs`",
-                quoted(word)
-            )
-        };
+        let bad = |word: &str| LoadQueryError::UnknownWord { word: word.to_owned(), nearest: nearest(word, WORDS) };
         while let Some(word) = words.next() {
             match word {
                 "random" | "rand" => ask.pattern = Some(Pattern::Random),
@@ -296,7 +322,7 @@ impl LoadQuery {
             }
         }
         if ask == Self::default() {
-            return Err("a load needs words, like `random read 4 KiB`".to_owned());
+            return Err(LoadQueryError::NoWords);
         }
         Ok(ask)
     }

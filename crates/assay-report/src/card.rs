@@ -83,6 +83,11 @@ const GAP: usize = 2;
 const DURABLE: [&str; 2] = ["  synced at the end", "  synced"];
 /// The same of mixed loads, whose rate with the sync is that of their writes alone.
 const DURABLE_OF_WRITES: [&str; 2] = ["  writes, synced at the end", "  writes, synced"];
+
+fn durable_names(of_writes: bool) -> [&'static str; 2] {
+    if of_writes { DURABLE_OF_WRITES } else { DURABLE }
+}
+
 /// Room for `>999 %` and a mark.
 const SHARE: usize = 7;
 
@@ -135,10 +140,9 @@ impl Cells<'_> {
         &self.load.title_without_pattern
     }
 
-    /// What stands in front of the rate with the final sync, and the same where there is less room.
-    fn durable_names(&self) -> [&'static str; 2] {
-        let of_writes = self.load.figures.as_ref().is_ok_and(|figures| figures.durable_of_writes);
-        if of_writes { DURABLE_OF_WRITES } else { DURABLE }
+    /// Whether the rate with the final sync is that of the writes of a mixed load.
+    fn durable_of_writes(&self) -> bool {
+        self.load.figures.as_ref().is_ok_and(|figures| figures.durable_of_writes)
     }
 
     fn mark(&self) -> &'static str {
@@ -156,8 +160,8 @@ fn table_layout<'a>(style: Style, rows: &[Cells<'a>], ceiling: bool) -> Layout {
     let rate = column(figures(|r| &r.rate).max(figures(|r| &r.durable)), "MB/s");
     let p50 = column(widest(&mut rows.iter().map(|r| r.p50.to_owned())), "p50");
     let p99 = column(widest(&mut rows.iter().map(|r| r.p99.to_owned())), "p99");
-    let has_mixed = rows.iter().any(|row| row.durable.is_some() && row.durable_names() == DURABLE_OF_WRITES);
-    let synced = if has_mixed { DURABLE_OF_WRITES } else { DURABLE }.map(str::len);
+    let has_mixed = rows.iter().any(|row| row.durable.is_some() && row.durable_of_writes());
+    let synced = durable_names(has_mixed).map(str::len);
     let titles = widest(&mut rows.iter().map(|r| r.name().to_owned())).max(synced[0]);
     let share = if ceiling { GAP + SHARE } else { 2 };
     let figures = iops + rate + p50 + p99 + share;
@@ -288,7 +292,7 @@ fn add_row(page: &mut Page, row: &Cells<'_>, l: &Layout) {
     if let Some(durable) = &row.durable {
         let mut line = page.line();
         let room = l.rate_end().saturating_sub(page.style.fold(&durable.text()).width() + 1);
-        let [name, short] = row.durable_names();
+        let [name, short] = durable_names(row.durable_of_writes());
         line.push(Paint::Dim, if room >= name.len() { name } else { short });
         figure(&mut line, page.style, &Some(durable.clone()), l.rate_end());
         page.add(line);
@@ -305,7 +309,7 @@ fn add_text(page: &mut Page, row: &Cells<'_>) {
     let parts = [
         figure(&row.iops, "IOPS"),
         figure(&row.rate, "MB/s"),
-        figure(&row.durable, if row.durable_names() == DURABLE { "MB/s synced" } else { "MB/s of writes, synced" }),
+        figure(&row.durable, if row.durable_of_writes() { "MB/s of writes, synced" } else { "MB/s synced" }),
         time("p50", row.p50),
         time("p99", row.p99),
         row.share.map(|share| format!("{} of the bus", percent(share))),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_analysis::{Excluded, Needed, Reason, Values};
+use assay_analysis::{Absence, Excluded, Needed, Values};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed, grouped, percent};
 
@@ -48,13 +48,9 @@ pub(crate) fn left_out_of_one_load(all: &[Excluded], rest: Option<&str>) -> Vec<
 
 /// The same in numbers: of many records that lack the load only how many; of few, and of other reasons, which.
 pub(crate) fn left_out_in_numbers(all: &[Excluded], rest: &str) -> Vec<String> {
-    let kind = |e: &Excluded| match e.reason {
-        Reason::OtherDepths { .. } => Some("other queue depths"),
-        Reason::OtherBlocks { .. } => Some("other block sizes"),
-        Reason::OtherTool => Some("other tools or tests"),
-        Reason::NotMeasured => Some("not measured"),
-        Reason::LoadNotTold => Some("not everything is known about their loads"),
-        _ => None,
+    let kind = |e: &Excluded| match e.reason.absence() {
+        Some(Absence::OtherLoad(words) | Absence::LoadNotTold(words)) => Some(words),
+        Some(Absence::NoFigure) | None => None,
     };
     let mut lines = Vec::new();
     let mut named: Vec<Excluded> = all.iter().filter(|e| kind(e).is_none()).cloned().collect();
@@ -150,6 +146,8 @@ pub(crate) fn least_loss(not_separated: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use assay_analysis::Reason;
+
     use super::*;
 
     fn excluded(record: usize, load: Option<&str>, reason: Reason) -> Excluded {

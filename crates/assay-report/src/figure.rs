@@ -12,9 +12,26 @@ pub(crate) struct Shown {
     pub(crate) value: String,
     /// `±0.1`, `(21.1–24.9)` where the interval is lopsided, or `n=1`.
     pub(crate) spread: String,
+    kind: Spread,
+}
+
+/// What the spread of a figure is given as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spread {
+    /// The number of values.
+    Count,
+    /// Both ends of the interval, or that it is useless.
+    Ends,
+    /// Half of a symmetric interval.
+    Half,
 }
 
 impl Shown {
+    /// A value alone.
+    pub(crate) fn bare(value: String) -> Self {
+        Self { value, spread: String::new(), kind: Spread::Count }
+    }
+
     /// Both, as in `22.8 ±0.1`.
     pub(crate) fn text(&self) -> String {
         if self.spread.is_empty() { self.value.clone() } else { format!("{} {}", self.value, self.spread) }
@@ -32,16 +49,16 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     let point = estimate.point / unit;
     let value = figures(point);
     let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
-        return Shown { value, spread: format!("n={}", estimate.n) };
+        return Shown { value, spread: format!("n={}", estimate.n), kind: Spread::Count };
     };
     if high / low > USELESS {
-        return Shown { value, spread: "(no useful interval)".to_owned() };
+        return Shown { value, spread: "(no useful interval)".to_owned(), kind: Spread::Ends };
     }
     let (low, high) = (low / unit, high / unit);
     let half = (high - low) / 2.0;
     if ((high - point) - (point - low)).abs() > SYMMETRIC * half.abs() {
         // Its ends alone would read as the range of the values.
-        return Shown { value, spread: format!("({})", interval(low, high)) };
+        return Shown { value, spread: format!("({})", interval(low, high)), kind: Spread::Ends };
     }
     let decimals = value.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let step = 0.1f64.powi(i32::try_from(decimals).unwrap_or(0));
@@ -54,7 +71,7 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     } else {
         format!("±{}", fixed(half, decimals))
     };
-    Shown { value, spread }
+    Shown { value, spread, kind: Spread::Half }
 }
 
 /// A figure as text: `22.8 ±0.1`, `2 063 (976–4 362)`.
@@ -65,11 +82,11 @@ pub(crate) fn with_point(estimate: &Estimate, unit: f64) -> String {
 /// A figure in a sentence: `21.7 ±0.1 MB/s`, `2 063 MB/s (976–4 362)` where the interval is lopsided, `18.5 MB/s`
 /// without an interval.
 pub(crate) fn in_words(estimate: &Estimate, divisor: f64, unit: &str) -> String {
-    let Shown { value, spread } = shown(estimate, divisor);
-    match estimate.low.zip(estimate.high) {
-        None => format!("{value} {unit}"),
-        Some(_) if spread.starts_with('(') => format!("{value} {unit} {spread}"),
-        Some(_) => format!("{value} {spread} {unit}"),
+    let Shown { value, spread, kind } = shown(estimate, divisor);
+    match kind {
+        Spread::Count => format!("{value} {unit}"),
+        Spread::Ends => format!("{value} {unit} {spread}"),
+        Spread::Half => format!("{value} {spread} {unit}"),
     }
 }
 

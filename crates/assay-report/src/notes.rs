@@ -14,19 +14,30 @@ pub(crate) struct Note {
     /// One cause; of several that differ in numbers, with the range of each number.
     pub(crate) cause: String,
     pub(crate) remedy: String,
-    /// Titles of workloads; empty where it is about the run.
-    pub(crate) about: Vec<String>,
+    pub(crate) about: About,
+}
+
+/// What a note is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum About {
+    /// The run as a whole.
+    Run,
+    /// Each of several loads, which are all of the record.
+    AllLoads,
+    /// The loads of these titles.
+    Loads(Vec<String>),
 }
 
 impl Note {
     /// The cause and its subject.
     pub(crate) fn sentence(&self) -> String {
-        match self.about.as_slice() {
-            [] => self.cause.clone(),
-            about => {
+        match &self.about {
+            About::Run => self.cause.clone(),
+            About::AllLoads => format!("all loads: {}", self.cause),
+            About::Loads(titles) => {
                 // Titles of an open loop have commas themselves.
-                let between = if about.iter().any(|title| title.contains(", ")) { "; " } else { ", " };
-                format!("{}: {}", about.join(between), self.cause)
+                let between = if titles.iter().any(|title| title.contains(", ")) { "; " } else { ", " };
+                format!("{}: {}", titles.join(between), self.cause)
             }
         }
     }
@@ -43,17 +54,15 @@ impl Note {
 
     /// The cause with one workload it is about and how many others; without them where it is about all of `loads`.
     pub(crate) fn short_sentence(&self, loads: usize) -> String {
-        match self.about.as_slice() {
+        let About::Loads(titles) = &self.about else { return self.cause.clone() };
+        match titles.as_slice() {
+            titles if titles.len() == loads => self.cause.clone(),
             [] => self.cause.clone(),
-            about if about == [ALL_LOADS] || about.len() == loads => self.cause.clone(),
             [one] => format!("{one}: {}", self.cause),
             [first, others @ ..] => format!("{first} and {}: {}", counted(others.len(), "other load"), self.cause),
         }
     }
 }
-
-/// What a note on each of several loads is about.
-const ALL_LOADS: &str = "all loads";
 
 /// A severity as people read it.
 pub(crate) fn word(severity: Severity) -> &'static str {
@@ -96,8 +105,12 @@ pub(crate) fn notes(record: &Record) -> Vec<Note> {
         finding: warning.finding.clone(),
         cause: cause.to_string(),
         remedy: warning.remedy().to_owned(),
-        // About all loads, as most notes on an imported figure are.
-        about: if all > 2 && about.len() == all { vec![ALL_LOADS.to_owned()] } else { about },
+        about: match about.len() {
+            0 => About::Run,
+            // As most notes on an imported figure are.
+            loads if all > 2 && loads == all => About::AllLoads,
+            _ => About::Loads(about),
+        },
     };
     let mut notes: Vec<Note> = groups.into_iter().map(note).collect();
     notes.sort_by_key(|n| std::cmp::Reverse(n.severity));

@@ -184,7 +184,7 @@ pub(super) fn units(
     let days = HostDays::of(records.iter().copied());
     for record in records {
         let (reading, reasons) = admit(record, load, quantity);
-        for reason in reasons.into_iter().filter(|reason| !reason.is_absence()) {
+        for reason in reasons.into_iter().filter(|reason| reason.absence().is_none()) {
             let entry = Excluded::new(record, Some(load), reason);
             if !excluded.contains(&entry) {
                 excluded.push(entry);

@@ -85,7 +85,7 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
         .filter(|(_, reason)| is_small(reason))
         .filter_map(|(node, _)| run.nodes[*node].record.as_ref().map(|record| &record.id))
         .collect();
-    excluded.retain(|one: &Excluded| !(small_records.contains(&&one.record) && one.reason.is_absence()));
+    excluded.retain(|one: &Excluded| !(small_records.contains(&&one.record) && one.reason.absence().is_some()));
     let small = |node: usize| apart.iter().any(|(at, reason)| *at == node && is_small(reason));
     for (node, figure) in found.iter_mut().flat_map(|load| load.figures.iter_mut().enumerate()) {
         figure.iter_mut().for_each(|figure| figure.small_area = small(node));

@@ -1,7 +1,7 @@
 //! The files of an article, and the list of them for programs.
 
 use assay_analysis::rank::{LoadRanking, Standing};
-use assay_analysis::{Excluded, Load, Reason, UnitNote};
+use assay_analysis::{Absence, Excluded, Load, UnitNote};
 use assay_core::record::Record;
 use assay_core::units::counted;
 use serde::Serialize;
@@ -147,8 +147,8 @@ pub(super) fn document(records: &[Record], found: &CommonFinding, pictures: &[Pi
     if media.len() > 1 && !lines.is_empty() {
         blocks.push(Block::Heading("What the figures show".to_owned()));
         // The line above the tables is a title; here is the whole answer.
-        if scopes.len() == 1 && found.sentence.trim_end_matches('.') != found.title {
-            blocks.push(Block::Text(found.sentence.clone()));
+        if let Some(answer) = found.answer().filter(|_| scopes.len() == 1) {
+            blocks.push(Block::Text(answer.to_owned()));
         }
         blocks.push(Block::Items(lines));
     }
@@ -264,12 +264,7 @@ fn cells_of(block: &Block) -> impl Iterator<Item = &Cell> {
 fn left_out(scopes: &[Scope<'_>]) -> Vec<String> {
     let Ok(report) = &scopes[0].ranked else { return Vec::new() };
     let rankings = std::iter::once(&report.primary).chain(&report.exploratory);
-    let seen = |excluded: &&Excluded| {
-        !matches!(
-            excluded.reason,
-            Reason::NotMeasured | Reason::OtherTool | Reason::OtherDepths { .. } | Reason::OtherBlocks { .. }
-        )
-    };
+    let seen = |excluded: &&Excluded| !matches!(excluded.reason.absence(), Some(Absence::OtherLoad(_)));
     caveats::left_out_lines(rankings.flat_map(|ranking| &ranking.excluded).filter(seen), caveats::record_name, None)
 }
 

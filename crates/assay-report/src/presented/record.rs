@@ -281,7 +281,7 @@ impl<'a> Figure<'a> {
     pub(crate) fn shown(&self) -> Shown {
         let mut all = shown(self.estimate, self.divisor);
         if self.bare {
-            all = Shown { value: figures(self.estimate.point / self.divisor), spread: String::new() };
+            all = Shown::bare(figures(self.estimate.point / self.divisor));
         }
         all
     }

@@ -50,7 +50,7 @@ impl Overview {
         let found = common_finding(records, None);
         let decided = found.beside();
         Self {
-            finding: found.sentence,
+            finding: found.sentence().to_owned(),
             decided,
             columns: loads.filled().into_iter().map(|at| figure_title(&loads, at)).collect(),
             rows: records.iter().map(|record| Listed::from_record(record, &loads)).collect(),
@@ -174,15 +174,25 @@ fn crosscheck_table(found: &Crosscheck) -> Block {
 /// A finding and its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct CommonFinding {
-    /// The finding.
-    pub(crate) sentence: String,
-    /// Its first sentence without intervals: one line, for titles.
+    /// The finding without intervals: one line, for titles.
     pub(crate) title: String,
+    /// The whole answer, where that says more.
+    answer: Option<String>,
     /// The load that it is about; `None` where no load is.
     load: Option<Load>,
 }
 
 impl CommonFinding {
+    /// All that is said.
+    pub(crate) fn sentence(&self) -> &str {
+        self.answer.as_deref().unwrap_or(&self.title)
+    }
+
+    /// The whole answer, where it says more than the title.
+    pub(crate) fn answer(&self) -> Option<&str> {
+        self.answer.as_deref()
+    }
+
     /// For pictures whose title is the finding.
     pub(crate) fn titled(self) -> Option<Decided> {
         Some(Decided { load: self.load?, title: Some(self.title) })
@@ -204,17 +214,18 @@ pub(crate) fn common_finding(records: &[Record], words: Option<&str>) -> CommonF
         && report.primary.models.len() > 1
     {
         let under = capitalised(&report.primary.title);
-        let sentence = format!("{under}: {}", rank::answer(&report));
+        let answer = Some(format!("{under}: {}", rank::answer(&report)));
         let title = format!("{under}: {}", rank::title(&report.primary));
-        return CommonFinding { sentence, title, load: Some(report.primary.load) };
+        return CommonFinding { title, answer, load: Some(report.primary.load) };
     }
     if let [_, _] = records
         && let Ok(found) = compare(&split(&[records.to_vec()], By::Record), &Request { primary, ..Request::default() })
     {
         let (sentence, title) = compare::finding(&found, records);
-        return CommonFinding { sentence, title, load: found.primary().map(|load| load.load.clone()) };
+        let load = found.primary().map(|load| load.load.clone());
+        return CommonFinding { title, answer: load.is_some().then_some(sentence), load };
     }
     let drawn = Wanted::named(records, words).ok().and_then(|wanted| still(Kind::Dots, records, &wanted).ok());
-    let sentence = drawn.map_or_else(|| format!("{} records", records.len()), |drawing| drawing.title().to_owned());
-    CommonFinding { title: sentence.clone(), sentence, load: None }
+    let title = drawn.map_or_else(|| format!("{} records", records.len()), |drawing| drawing.title().to_owned());
+    CommonFinding { title, answer: None, load: None }
 }
