@@ -4,20 +4,15 @@
 mod admission;
 pub mod advise;
 pub mod aggregate;
-pub mod at_once;
 pub mod compare;
 #[cfg(test)]
 mod consistency_tests;
 mod deciding;
-mod displayed;
 mod exclusion;
 pub mod fleet;
 mod identity;
 mod load;
-pub mod load_curve;
-mod needed;
 mod overlap;
-pub mod percentiles;
 pub mod plan;
 mod published;
 mod quantity;
@@ -28,12 +23,15 @@ mod samples;
 mod settle;
 
 pub use admission::{admit, examine, excluded, share_verdicts, small_area};
-pub use deciding::{Decides, LoadError, by_model, deciding_load, deciding_quantity, loads_named};
+pub use deciding::{
+    ASSUMED_DAYS, Decides, LoadError, Needed, Values, by_model, deciding_load, deciding_quantity, loads_named,
+    over_days,
+};
 pub use exclusion::{Absence, Excluded, NoFigureCause, Reason};
 pub use identity::{Identity, identity, names_model, short_name, unit_name, unit_of, unit_words};
 pub use load::{Load, LoadQuery, LoadQueryError, nearest};
-pub use needed::{ASSUMED_DAYS, Needed, Values, over_days};
+pub use overlap::{Alone, AtOnce, Member, at_once};
 pub use published::{PREFIX, PublishedError, published};
-pub use quantity::{Quantity, estimate};
-pub use reading::{Mark, Reading, held_by_bus, loads, reading};
+pub use quantity::{Quantity, estimate, operations_for, percentile};
+pub use reading::{KNEE_FACTOR, LoadCurve, LoadPoint, Mark, Reading, held_by_bus, load_curves, loads, reading};
 pub use settle::{UnitNote, leave_out_copies, mark_doubtful, settle_units};

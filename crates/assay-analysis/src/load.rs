@@ -387,8 +387,8 @@ mod tests {
     use assay_core::distribution::Distribution;
     use assay_core::priority::{Priorities, Priority};
     use assay_core::suite::Suite;
-    use assay_core::think::Think;
-    use assay_core::together::Together;
+    use assay_core::workload::Think;
+    use assay_core::workload::Together;
     use assay_core::workload::{Sync, Workload};
 
     use super::*;

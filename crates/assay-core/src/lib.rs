@@ -2,13 +2,9 @@
 //! running it. Pure data: nothing here touches a device, a file or a clock.
 
 pub mod arrivals;
-pub mod base32;
 pub mod blocks;
-pub mod classes;
 pub mod cluster;
 pub mod cpus;
-pub mod crosscheck;
-pub mod direction;
 pub mod distribution;
 pub mod draft;
 pub mod estimate;
@@ -29,11 +25,8 @@ pub mod refined;
 pub mod sensor;
 pub mod shared;
 pub mod soak;
-pub mod steady;
 pub mod suite;
 pub mod text;
-pub mod think;
-pub mod together;
 pub mod units;
 pub mod verification;
 pub mod workload;

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::original::OriginalRun;
-use crate::direction::Direction;
 use crate::finding::Size;
 use crate::original::Original;
 use crate::text::quoted;
 use crate::units::{Bytes, grouped, parse_duration};
+use crate::workload::Direction;
 
 /// The longest that a repeat of a program takes where its suite does not say.
 const USUAL_DURATION: Duration = Duration::from_secs(10);

@@ -6,9 +6,8 @@ use std::time::Duration;
 pub use check::{LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MOST_WITH_ENOUGH, PARTS, SuiteError};
 use check::{checked_workloads, is_name, narrow_enough};
 use file::SuiteFile;
-pub use groups::{MAX_TOGETHER, leaders, members, part, together};
-use room::{Extent, share};
-pub use room::{LayoutRule, WHOLE};
+use groups::{Extent, share};
+pub use groups::{LayoutRule, MAX_TOGETHER, WHOLE, leaders, members, part, together};
 pub use workload::{Analysis, SuiteWorkload};
 
 use crate::priority::shares_text;
@@ -21,7 +20,6 @@ mod check;
 mod file;
 mod groups;
 mod refine;
-mod room;
 mod workload;
 
 /// A suite, checked.

@@ -1,5 +1,7 @@
 //! One kind of load.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
@@ -10,8 +12,6 @@ use crate::load_title::LoadTitle;
 pub use crate::load_title::{Op, Pattern};
 use crate::priority::Priorities;
 use crate::refined::Refined;
-use crate::think::Think;
-use crate::together::Together;
 use crate::units::Bytes;
 
 /// When written data must be durable.
@@ -332,5 +332,72 @@ impl Workload {
     pub fn conditions_and_sizes(&self) -> String {
         let parts = [self.blocks.to_string(), self.conditions()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+// Which way data goes.
+
+/// Which way data goes: from a medium or memory, or to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+}
+
+/// As suites and other tools call it.
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        })
+    }
+}
+
+// Think time: pauses of a job between its operations.
+
+/// Pauses of a job between its operations, as fio's `thinktime`: after some operations it waits for those in flight,
+/// and then pauses. Each thread counts its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Think {
+    /// Length of a pause in nanoseconds.
+    pub pause_ns: u64,
+    /// Operations between two pauses, 1 or more.
+    pub after_operations: u32,
+}
+
+impl fmt::Display for Think {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pause = match self.pause_ns {
+            ns if ns.is_multiple_of(1_000_000) => format!("{} ms", ns / 1_000_000),
+            ns if ns.is_multiple_of(1000) => format!("{} µs", ns / 1000),
+            ns => format!("{ns} ns"),
+        };
+        match self.after_operations {
+            1 => write!(f, "{pause} think time"),
+            n => write!(f, "{pause} think time every {n}"),
+        }
+    }
+}
+
+// What runs beside a load.
+
+/// Workloads that run at the same time on one medium, each in a part of the test area of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Together {
+    /// Name of the group within the suite.
+    pub group: String,
+    /// Titles of the other workloads in it, in the order of the suite.
+    pub beside: Vec<String>,
+}
+
+impl fmt::Display for Together {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "beside {}", self.beside.join(" and "))
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_core::think::Think;
+use assay_core::workload::Think;
 
 use super::work::{JobReport, JobSpec};
 use crate::address::Places;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use assay_core::direction::Direction;
+use assay_core::workload::Direction;
 
 /// Engines by the name that the command line, the record and the docs use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

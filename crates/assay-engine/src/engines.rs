@@ -4,9 +4,8 @@
 
 use std::io;
 
-use assay_core::direction::Direction;
 use assay_core::priority::Priority;
-use assay_core::workload::{Sync, Workload};
+use assay_core::workload::{Direction, Sync, Workload};
 
 use crate::buffer::Pool;
 use crate::contract::{Availability, Capabilities, Completion, Engine, EngineKind, Io, Submit};

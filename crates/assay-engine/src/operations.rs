@@ -1,8 +1,7 @@
 //! What the next operation of a job is: its kind, its size and its priority.
 
 use assay_core::blocks::Blocks;
-use assay_core::direction::Direction;
-use assay_core::workload::{Op, Workload};
+use assay_core::workload::{Direction, Op, Workload};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

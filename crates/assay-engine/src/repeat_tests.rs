@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_core::blocks::Blocks;
-use assay_core::think::Think;
-use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
+use assay_core::workload::{Op, Pattern, Stop, Sync, Think, Workload};
 
 use super::threads::{RepeatSpec, Trouble};
 use crate::clock::Control;

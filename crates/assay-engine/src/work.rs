@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_core::direction::Direction;
 use assay_core::histogram::Histogram;
-use assay_core::workload::Workload;
+use assay_core::workload::{Direction, Workload};
 
 use crate::address::Places;
 use crate::batching::{Batching, Votes};

@@ -8,9 +8,8 @@ use assay_core::cpus::Cpus;
 use assay_core::priority::Priorities;
 use assay_core::refined::{Flow, Refined, Stride};
 use assay_core::suite::{Analysis, SuiteWorkload};
-use assay_core::think::Think;
 use assay_core::units::Bytes;
-use assay_core::workload::{Op, Pattern, Sync};
+use assay_core::workload::{Op, Pattern, Sync, Think};
 
 use crate::given::At;
 use crate::options::{Options, PerJob};

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use assay_core::base32::digit;
 use assay_core::draft::Draft;
 use assay_core::finding::Finding;
 use assay_core::medium::{Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Origin, Record, Source, SuiteRef, Tool};
+use assay_core::text::digit;
 use sha2::{Digest, Sha256};
 
 use crate::labels::{Given, PathPattern};

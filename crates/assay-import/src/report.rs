@@ -11,9 +11,8 @@ use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::priority::Priorities;
 use assay_core::record::{Host, Latency, Measurement, Repeat, Score};
-use assay_core::think::Think;
 use assay_core::verification::Verification;
-use assay_core::workload::{Op, Pattern, Stop, Sync, Unknown, Workload};
+use assay_core::workload::{Op, Pattern, Stop, Sync, Think, Unknown, Workload};
 
 use crate::number::{Printed, Told};
 use crate::text::Text;

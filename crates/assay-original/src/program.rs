@@ -142,8 +142,8 @@ fn written(program: &Program, record: &Record) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use assay_core::direction::Direction;
     use assay_core::units::Bytes;
+    use assay_core::workload::Direction;
 
     use super::*;
 

@@ -23,7 +23,7 @@ use sweep::{Sweep, sweep};
 
 use crate::data::Wanted;
 use crate::output::Film;
-use crate::scene::Drawing;
+use crate::paint::Drawing;
 
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,6 @@ mod font;
 mod kind;
 mod output;
 mod paint;
-mod scale;
-mod scene;
 mod sheet;
 #[cfg(test)]
 mod tests;
@@ -18,7 +16,7 @@ mod tests;
 pub use data::{Ceiling, Decided, Label, Value, Wanted};
 pub use kind::{Kind, NothingToDraw, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
 pub use output::{Film, ImageError};
-pub use scene::Drawing;
+pub use paint::Drawing;
 
 /// Pixels of a PNG for each CSS pixel: sharp on today's screens, and enough for paper a column wide.
 pub const PNG_SCALE: f64 = 2.0;

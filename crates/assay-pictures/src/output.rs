@@ -9,8 +9,7 @@ use tiny_skia::{Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Str
 use ttf_parser::OutlineBuilder;
 
 use crate::font;
-use crate::paint::{INK, PAPER};
-use crate::scene::{Anchor, Colour, Drawing, Shape, Stroke, Text};
+use crate::paint::{Anchor, Colour, Drawing, INK, PAPER, Shape, Stroke, Text};
 
 impl Drawing {
     /// The picture as a self-contained SVG; texts of records are escaped and harmless.

@@ -160,19 +160,19 @@ fn nothing_stands_outside_its_picture() {
             let drawing = drawn(kind, &records);
             for shape in &drawing.shapes {
                 let points: Vec<(f64, f64)> = match shape {
-                    super::scene::Shape::Path { points, .. } => points.clone(),
-                    super::scene::Shape::Circle { x, y, .. } => vec![(*x, *y)],
-                    super::scene::Shape::Text(t) if t.turn == 0.0 => {
+                    super::paint::Shape::Path { points, .. } => points.clone(),
+                    super::paint::Shape::Circle { x, y, .. } => vec![(*x, *y)],
+                    super::paint::Shape::Text(t) if t.turn == 0.0 => {
                         let width = super::font::width(&t.text, t.size, t.bold);
                         // With the widest of the fonts that a reader may have.
                         let start = match t.anchor {
-                            super::scene::Anchor::Start => t.x,
-                            super::scene::Anchor::Middle => t.x - width / 2.0,
-                            super::scene::Anchor::End => t.x - width,
+                            super::paint::Anchor::Start => t.x,
+                            super::paint::Anchor::Middle => t.x - width / 2.0,
+                            super::paint::Anchor::End => t.x - width,
                         };
                         vec![(start, t.y), (start + width, t.y)]
                     }
-                    super::scene::Shape::Text(t) => vec![(t.x, t.y)],
+                    super::paint::Shape::Text(t) => vec![(t.x, t.y)],
                 };
                 for (x, y) in points {
                     let inside = (0.0..=drawing.width).contains(&x) && (0.0..=drawing.height).contains(&y);
@@ -239,15 +239,15 @@ fn records_without_a_figure_are_counted() {
 #[test]
 fn a_text_begins_where_its_anchor_says() {
     let start = |anchor| {
-        let (ink, text) = (super::scene::Colour([0; 3]), "4 KiB".to_owned());
-        let text = super::scene::Text { x: 100.0, y: 0.0, size: 12.0, ink, anchor, bold: false, turn: 0.0, text };
+        let (ink, text) = (super::paint::Colour([0; 3]), "4 KiB".to_owned());
+        let text = super::paint::Text { x: 100.0, y: 0.0, size: 12.0, ink, anchor, bold: false, turn: 0.0, text };
         text.start()
     };
     let width = super::font::drawn("4 KiB", 12.0, false);
     assert!(width > 20.0, "{width}");
-    assert_eq!(start(super::scene::Anchor::Start), 100.0);
-    assert_eq!(start(super::scene::Anchor::Middle), 100.0 - width / 2.0);
-    assert_eq!(start(super::scene::Anchor::End), 100.0 - width);
+    assert_eq!(start(super::paint::Anchor::Start), 100.0);
+    assert_eq!(start(super::paint::Anchor::Middle), 100.0 - width / 2.0);
+    assert_eq!(start(super::paint::Anchor::End), 100.0 - width);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use std::{ptr, thread};
 
-use assay_core::direction::Direction;
+use assay_core::workload::Direction;
 
 use crate::trouble::Trouble;
 use crate::work::{Done, Figure, Work};

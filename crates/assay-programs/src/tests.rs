@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_core::direction::Direction;
 use assay_core::program::Program;
 use assay_core::units::Bytes;
+use assay_core::workload::Direction;
 use assay_device::owned::Directory;
 use assay_engine::Control;
 

@@ -6,7 +6,7 @@ use assay_core::workload::Pattern;
 use unicode_width::UnicodeWidthStr;
 
 use crate::facts::Rank;
-use crate::figure::{Shown, percent};
+use crate::headline::{Shown, percent};
 use crate::presented::{Crosscheck, Figure, LoadRow, Mark, Presented};
 use crate::terminal::{Line, Page, Paint, Style, VALUES, shorten};
 use crate::verdict::Tone;

@@ -3,7 +3,6 @@
 //! file, a clock or a network.
 
 pub mod advise;
-mod aggregates;
 pub mod article;
 mod card;
 mod caveats;
@@ -11,14 +10,12 @@ pub mod compare;
 mod csv;
 mod document;
 mod facts;
-mod figure;
 pub mod fleet;
 mod foreign;
 mod headline;
 mod health;
 mod html;
 mod list;
-mod notes;
 pub mod plan;
 mod presented;
 pub mod rank;
@@ -29,9 +26,8 @@ mod terminal;
 mod verdict;
 mod verification;
 
-pub use aggregates::{AggregatesDocument, aggregates};
 pub use card::card;
-pub use csv::csv;
+pub use csv::{AggregatesDocument, aggregates, csv};
 pub use document::{Answered, Column, Document, left, right, table, wrapped};
 pub use facts::info;
 pub use headline::{percentile_heading, percentile_lines};

@@ -15,8 +15,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::document::{Block, Cell, Data, Document, left, number, right};
-use crate::figure::shown;
-use crate::headline::Columns;
+use crate::headline::{Columns, shown};
 use crate::results::warmest;
 use crate::terminal::{Style, shorten};
 use crate::verdict::{capitalised, word};

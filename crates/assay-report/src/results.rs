@@ -1,8 +1,8 @@
 //! Results beside the loads of a record: workloads at the same time, days, load curves, scores and sensors.
 
-use assay_analysis::at_once::{AtOnce, Member, at_once};
-use assay_analysis::load_curve::{KNEE_FACTOR, LoadCurve, load_curves};
-use assay_analysis::{ASSUMED_DAYS, Load, Quantity, over_days};
+use assay_analysis::{
+    ASSUMED_DAYS, AtOnce, KNEE_FACTOR, Load, LoadCurve, Member, Quantity, at_once, load_curves, over_days,
+};
 use assay_core::estimate::Estimate;
 use assay_core::finding::ValidityVerdict;
 use assay_core::program::ProgramRun;
@@ -13,8 +13,7 @@ use assay_core::units;
 use assay_core::units::{Bytes, figures, latency, percent, rate};
 use assay_core::workload::Pattern;
 
-use crate::figure::{MB, in_words, interval};
-use crate::headline::Headline;
+use crate::headline::{Headline, MB, in_words, interval};
 
 /// An interval whose ends differ by more than this factor says nothing.
 const WIDEST: f64 = 100.0;

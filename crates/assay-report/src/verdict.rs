@@ -11,9 +11,8 @@ use assay_core::units::rate;
 use assay_core::verification::{Method, Verdict, Verification};
 
 use crate::advise::judge;
-use crate::figure::{MB, in_words, percent};
-use crate::headline::{Headline, durable_or_acknowledged};
-use crate::notes::notes;
+use crate::caveats::notes;
+use crate::headline::{Headline, MB, durable_or_acknowledged, in_words, percent};
 use crate::verification::check_sentence;
 
 /// How good the news is.

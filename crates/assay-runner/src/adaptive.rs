@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Repeat};
-use assay_core::steady::{Steady, SteadyStatus};
+use assay_core::soak::{Steady, SteadyStatus};
 use assay_core::suite::{LEAST_REPEATS, Suite, SuiteWorkload};
 use assay_core::workload::Op;
 use assay_engine::LiveSample;

@@ -2,10 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use assay_core::crosscheck::{Crosscheck, Pair, Side};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
-use assay_core::original::Original;
+use assay_core::original::{Crosscheck, Original, Pair, Side};
 use assay_core::record::Record;
 use assay_engine::{RepeatReport, RepeatSpec, Trouble};
 use assay_original::{ProgramReport, Subject};

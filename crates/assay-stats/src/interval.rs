@@ -279,7 +279,7 @@ mod tests {
     /// most one of twenty cases; with the interval of a single look it would be wrong more often.
     #[test]
     fn looking_often_does_not_make_the_interval_promise_too_much() {
-        let mut chance = crate::testing::Lehmer::new(7);
+        let mut chance = crate::random::Lehmer::new(7);
         let (series, looks) = (4000, [7, 14, 21, 28]);
         let mut wrong = [0; 2];
         for _ in 0..series {

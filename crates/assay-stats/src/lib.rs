@@ -11,8 +11,6 @@ pub mod rank;
 mod shape;
 pub mod soak;
 pub mod steady;
-#[cfg(test)]
-mod testing;
 pub mod variation;
 
 pub use interval::{

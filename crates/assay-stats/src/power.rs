@@ -123,7 +123,7 @@ pub fn needed(least: u32, difference: f64, seen: Deviation, tests: impl Fn(u32) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Lehmer;
+    use crate::random::Lehmer;
 
     /// As good as known.
     const SURE: f64 = 1e6;

@@ -173,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::Lehmer;
+    use crate::random::Lehmer;
 
     /// Noise of mean 0 and deviation 1: the sum of twelve uniform values (Lehmer's generator).
     struct Noise(u64);

@@ -288,7 +288,7 @@ fn line(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Lehmer;
+    use crate::random::Lehmer;
 
     const SECONDS: usize = 600;
 

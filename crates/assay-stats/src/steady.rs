@@ -10,7 +10,7 @@
 //! heuristics for simulation". Batch means: Law, "Simulation Modeling and Analysis", chapter 9.
 //! The constants come from simulated media (stalls, cache cliffs, heat, slow decay).
 
-use assay_core::steady::SteadyStatus;
+use assay_core::soak::SteadyStatus;
 
 use crate::interval::{LEVEL, student_t};
 
@@ -325,7 +325,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::Lehmer;
+    use crate::random::Lehmer;
 
     fn bins(rates: impl IntoIterator<Item = f64>) -> Vec<Bin> {
         rates.into_iter().map(bin).collect()

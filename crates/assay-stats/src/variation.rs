@@ -348,7 +348,7 @@ fn own(days: &[Day<'_>]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Lehmer;
+    use crate::random::Lehmer;
 
     #[test]
     fn without_a_second_day_it_is_the_prior_and_what_repeats_leave() {

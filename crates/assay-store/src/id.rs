@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use assay_core::base32;
+use assay_core::text::digit as digit_of;
 
 pub(crate) use crate::system::random;
 
@@ -34,7 +34,7 @@ fn id_of(seconds: u64, chance: u64) -> String {
     let mut id = String::with_capacity(2 * HALF as usize);
     for part in [minutes, chance] {
         for digit in (0..HALF).rev() {
-            id.push(base32::digit(part >> (5 * digit)));
+            id.push(digit_of(part >> (5 * digit)));
         }
     }
     id
@@ -71,7 +71,7 @@ mod tests {
         assert!(ids.len() >= 999, "{} of 1000 differ", ids.len());
         for id in &ids {
             assert_eq!(id.len(), 10);
-            assert!(id.bytes().all(base32::is_digit) && is_id(id), "{id}");
+            assert!(id.bytes().all(assay_core::text::is_digit) && is_id(id), "{id}");
         }
     }
 

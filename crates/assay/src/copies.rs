@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use assay_core::base32;
 use assay_core::units::Bytes;
 use assay_device::owned::{Caching, Directory, Lock, Locked, OwnDir, OwnedError, copy_data};
 use assay_store::new_id;
@@ -188,7 +187,7 @@ fn clean(parent: &Directory) {
 }
 
 fn is_named(name: &str) -> bool {
-    name.strip_prefix(PREFIX).is_some_and(|id| id.len() == ID && id.bytes().all(base32::is_digit))
+    name.strip_prefix(PREFIX).is_some_and(|id| id.len() == ID && id.bytes().all(assay_core::text::is_digit))
 }
 
 fn remove(directory: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {

@@ -16,9 +16,8 @@ use assay_core::medium::Medium;
 use assay_core::priority::Priorities;
 use assay_core::record::{Host, Source};
 use assay_core::refined::Refined;
-use assay_core::think::Think;
 use assay_core::verification::Verdict;
-use assay_core::workload::{Op, Pattern, Sync};
+use assay_core::workload::{Op, Pattern, Sync, Think};
 use serde::Serialize;
 
 /// A path as JSON holds it: a name that is not UTF-8 has replacement characters.

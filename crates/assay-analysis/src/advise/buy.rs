@@ -5,8 +5,7 @@ use assay_stats::decide::About;
 use serde::Serialize;
 
 use super::cache::CacheQuestion;
-use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_subjects};
-use super::figure::{Basis, Figure, figure};
+use super::evidence::{AdviseError, Basis, Figure, Subject, figure, name_missing, nothing_left, some_subjects};
 use super::nas::NasQuestion;
 use super::purchase::{Candidate, ENOUGH, Fleet, Price, Purchase, Standing, price_of, purchase, watts_of};
 use crate::compare::Orders;

@@ -9,8 +9,7 @@ use super::cache_model::{
     Cache, CacheWarning, CacheWord, HEADER_BYTES, LOW_FEED, Ram, Reuse, Service, Why, feed, fill_seconds, header_bytes,
     hits, judge,
 };
-use super::evidence::{AdviseError, Subject, one_subject};
-use super::figure::{Figure, figure, rate};
+use super::evidence::{AdviseError, Figure, Subject, figure, one_subject, rate};
 use crate::{Excluded, Load, Quantity, loads};
 
 /// What the medium is to be used as.

@@ -1,19 +1,18 @@
 //! Which thresholds of the performance classes of SD cards a specimen meets, and a model.
 //!
-//! The thresholds are in [`assay_core::classes`]. The test procedure of the SD Association is not
+//! The thresholds are in [`assay_core::medium`]. The test procedure of the SD Association is not
 //! public, so a pass says "threshold met under our conditions", not "conformant".
 
 use std::collections::BTreeSet;
 
-use assay_core::classes::{CLASSES, Class};
+use assay_core::medium::{CLASSES, Class};
 use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide::{self, Tolerance, tolerance};
 use assay_stats::variation::{RunVariance, specimens};
 use serde::Serialize;
 
-use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_subjects};
-use super::figure::{UnitValues, units};
+use super::evidence::{AdviseError, Subject, UnitValues, name_missing, nothing_left, some_subjects, units};
 use crate::{Excluded, Load, Mark, Quantity, loads};
 
 /// All quantities that classes ask for.

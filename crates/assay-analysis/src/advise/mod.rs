@@ -6,7 +6,6 @@ mod cache;
 mod cache_model;
 mod class;
 mod evidence;
-mod figure;
 mod nas;
 mod nas_share;
 mod nas_volume;
@@ -22,8 +21,7 @@ pub use class::{
     ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelAnswer, ModelClasses, ModelPart, ModelWord, Obstacle,
     SpecimenClasses, Status, class, class_named,
 };
-pub use evidence::AdviseError;
-pub use figure::{Basis, Figure};
+pub use evidence::{AdviseError, Basis, Figure};
 pub use nas::{NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, WhatIf, nas};
 pub use nas_share::{Even, Link, NasVerdict, Need};
 pub use nas_volume::{Together, VolumeFigures};

@@ -7,8 +7,7 @@ use assay_core::workload::Pattern;
 use assay_stats::decide::About;
 use serde::Serialize;
 
-use super::evidence::{AdviseError, Subject, name_missing, nothing_left, some_subjects};
-use super::figure::{Figure, durable, figure};
+use super::evidence::{AdviseError, Figure, Subject, durable, figure, name_missing, nothing_left, some_subjects};
 use super::nas_share::{Even, Limit, Link, Local, MeasuredTerms, Nas, NasVerdict, Need, decide, share};
 use super::nas_volume::{Measured, Volume, VolumeFigures, mixed};
 use crate::deciding::{by_model, deciding_load, loads_named};

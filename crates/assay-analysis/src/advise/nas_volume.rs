@@ -5,8 +5,7 @@ use assay_core::workload::{Op, Pattern};
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
 use serde::Serialize;
 
-use super::evidence::{AdviseError, Subject, one_subject};
-use super::figure::{Figure, UnitValues, durable, figure, of_one};
+use super::evidence::{AdviseError, Figure, Subject, UnitValues, durable, figure, of_one, one_subject};
 use crate::admission::admit;
 use crate::exclusion::Reason;
 use crate::identity::days_of_one;

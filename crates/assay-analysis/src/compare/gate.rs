@@ -315,7 +315,7 @@ mod tests {
     use assay_core::workload::{Op, Pattern};
     use assay_stats::random::Generator;
 
-    use super::super::samples::{bus_limited, card, fake, invalid, measured, random_read, record, workload};
+    use super::super::day_scenes::{bus_limited, card, fake, invalid, measured, random_read, record, workload};
     use super::*;
 
     const BASE: [f64; 3] = [999.0, 1000.0, 1001.0];

@@ -7,8 +7,6 @@ mod gate;
 mod pair;
 mod report;
 mod request;
-#[cfg(test)]
-mod samples;
 mod scatter;
 #[cfg(test)]
 mod scenes;

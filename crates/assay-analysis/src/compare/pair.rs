@@ -13,9 +13,9 @@ use super::scatter::{
     self, against_series, days_of_each, days_of_side, differences, needed_of_models, one_unit_each, question_of_sides,
     runs, runs_of_a_day, squared_error, units, unshared_days, unshared_days_of_same, variance_of_days,
 };
+use crate::deciding::Needed;
 use crate::identity::{identity, names_model};
 use crate::load::Load;
-use crate::needed::Needed;
 use crate::quantity::Quantity;
 use crate::rank::{DecidedLoad, RankOptions, Setting};
 use crate::reading::{Mark, uniform};

@@ -7,8 +7,8 @@ use assay_core::finding::Warning;
 use assay_core::verification::Verdict;
 use serde::Serialize;
 
+use crate::deciding::Needed;
 use crate::load::Load;
-use crate::needed::Needed;
 use crate::quantity::Quantity;
 use crate::reading::Mark;
 use crate::{Excluded, Reason};

@@ -10,7 +10,7 @@ use assay_stats::variation::{PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEV
 use assay_stats::{log_mean, log_squares, student_t};
 
 use super::report::{NoSeries, Question, Series, Side};
-use crate::needed::{Needed, Values};
+use crate::deciding::{Needed, Values};
 
 /// How runs of the same units differ, on both sides.
 pub(super) fn variance_of_days(first: &Side, second: &Side) -> RunVariance {
@@ -299,9 +299,9 @@ mod tests {
     use assay_core::record::Record;
     use assay_stats::random::Generator;
 
+    use super::super::day_scenes::card;
     use super::super::report::{NoSeries, Pair, SeriesUse};
     use super::super::request::Group;
-    use super::super::samples::card;
     use super::super::{Answer, Limit, Request, compare, gate};
 
     fn run(id: usize, day: usize, values: &[f64]) -> Record {

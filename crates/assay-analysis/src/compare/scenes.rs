@@ -6,7 +6,7 @@ use assay_core::record::{Batching, Record, Source};
 use assay_core::workload::{Op, Pattern};
 use assay_stats::random::Generator;
 
-use super::samples::{best_of, bus_limited, card, fake, invalid, measured, random_read, record, workload};
+use super::day_scenes::{best_of, bus_limited, card, fake, invalid, measured, random_read, record, workload};
 use super::*;
 use crate::Reason;
 use crate::quantity::Quantity;

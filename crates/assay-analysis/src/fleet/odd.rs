@@ -12,10 +12,10 @@ use super::loads::{FleetRow, LoadRow};
 use super::run::FleetRun;
 use crate::admission::small_area;
 use crate::compare::{Group, Request, under};
-use crate::displayed::displayed;
 use crate::exclusion::Reason;
 use crate::identity::{identity, suite};
 use crate::load::Load;
+use crate::quantity::displayed;
 use crate::rank::{LoadRanking, Notice, RankError, RankOptions, RankReport, Remark, SlotWarning, Unresolved, rank};
 
 /// The number of nodes that get an interval: those that deviate most. Longer lists are not read.

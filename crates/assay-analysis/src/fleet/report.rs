@@ -10,14 +10,14 @@ use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, odd, owners, 
 use super::run::{FleetRun, is_small};
 use crate::Excluded;
 use crate::admission::admit;
-use crate::at_once::factor;
 use crate::compare::{Group, Pair, Question, Request, under};
 use crate::deciding::deciding_quantity;
-use crate::displayed::displayed;
 use crate::exclusion::{Reason, excluded_whole};
 use crate::identity::{identity, suite};
 use crate::load::Load;
+use crate::overlap::factor;
 use crate::quantity::Quantity;
+use crate::quantity::displayed;
 use crate::reading::loads;
 
 /// What a run on many nodes says.

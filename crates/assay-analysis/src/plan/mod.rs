@@ -7,15 +7,16 @@ mod file;
 mod names;
 mod race;
 mod status;
-mod swap;
 #[cfg(test)]
 mod tests;
 
 pub use assay_stats::plan::{NextAction, Order};
 pub use design::{Expense, Outlook, Resolution, outlook};
-pub use experiment_plan::{Cell, ExperimentPlan, Move, Moves, PlannedSuite, Request, SeenMedium, Turn, misplaced};
+pub use experiment_plan::{
+    Cell, ExperimentPlan, Move, Moves, PlannedSuite, Request, SeenMedium, SwapEffect, SwapOptions, SwapPlace, SwapStep,
+    SwapTest, Turn, misplaced, swap_test,
+};
 pub use file::read_plan;
 pub use names::{ModelUnits, PlanError, Roster, Slots};
 pub use race::{Chance, Race, RaceOptions, race};
 pub use status::{CellState, CellStatus, Misfit, MisfitReason, Status, arguments, quoted_line, status};
-pub use swap::{SwapEffect, SwapOptions, SwapPlace, SwapStep, SwapTest, swap_test};

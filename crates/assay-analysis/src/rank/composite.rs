@@ -9,9 +9,8 @@ use assay_stats::decide::{
 use serde::Serialize;
 
 use super::collect::Catalogue;
-use crate::displayed::displayed;
 use crate::load::Load;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, displayed};
 use crate::reading::reading;
 
 /// Which composite.

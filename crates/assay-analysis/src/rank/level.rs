@@ -10,9 +10,8 @@ use assay_stats::rank::{
     Fit, ModelFit, Observation, Options, Precision, Ranked, Ranking, Refusal, Rule, Sense, aggregate, {self as stats},
 };
 
-use super::answer::{ModelRow, PairRow, Ratio, Standing, TwoSpeeds, UnitRow};
+use super::answer::{Held, ModelRow, PairRow, RankOptions, Ratio, Setting, Standing, TwoSpeeds, UnitRow};
 use super::collect::UnitUnderLoad;
-use super::setting::{Held, RankOptions, Setting};
 use crate::admission::named;
 use crate::exclusion::Excluded;
 use crate::identity::{Seen, not_connected};

@@ -5,18 +5,16 @@ mod collect;
 mod composite;
 mod level;
 mod ranking;
-mod setting;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use answer::Setting;
 pub use answer::{
-    Basis, Deviation, LoadRanking, ModelRow, PairRow, RankReport, Ratio, Remark, Shares, SlotWarning, Standing,
-    TwoSpeeds, UnitRow, Unresolved,
+    Basis, Deviation, FailedRecord, FailureShare, LoadRanking, MediumFailure, ModelRow, PairRow, RankOptions,
+    RankReport, Ratio, Remark, Shares, SlotWarning, Standing, TwoSpeeds, UnitRow, Unresolved,
 };
 pub use assay_stats::rank::{Better, Class, Medal, Notice, Refusal};
 pub use collect::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRefusal, CompositeRow};
 pub(crate) use level::{DecidedLoad, Levels};
 pub use ranking::{RankError, rank};
-pub(crate) use setting::Setting;
-pub use setting::{FailedRecord, FailureShare, MediumFailure, RankOptions};

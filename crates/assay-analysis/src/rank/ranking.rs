@@ -12,16 +12,16 @@ use assay_stats::rank::{
     {self as stats},
 };
 
-use super::answer::{Basis, Deviation, LoadRanking, RankReport, Remark, Shares, SlotWarning, Unresolved};
+use super::answer::{
+    Basis, Deviation, LoadRanking, RankOptions, RankReport, Remark, Setting, Shares, SlotWarning, Unresolved,
+};
 use super::collect::UnitUnderLoad;
 use super::composite::composite;
 use super::level::{Level, fit, observation, observations, pairs, rows};
-use super::setting::{RankOptions, Setting};
 use crate::admission::named;
-use crate::deciding::{by_model, deciding_load, deciding_quantity};
+use crate::deciding::{Needed, by_model, deciding_load, deciding_quantity};
 use crate::identity::suite;
 use crate::load::Load;
-use crate::needed::Needed;
 use crate::quantity::Quantity;
 use crate::reading::manner;
 

@@ -3,7 +3,6 @@
 mod cause;
 mod kind;
 mod reason;
-mod remedy;
 mod source;
 mod source_words;
 mod warning;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
 use super::kind::{Finding, Severity};
+use super::reason::{AreaLimit, Shortfall};
 
 /// A finding of a record, with its weight. Its sentences are made whenever it is shown or written. Those of a document are
 /// read only if a newer version wrote them about a finding that this version does not know.
@@ -128,6 +129,116 @@ impl Validity {
     }
 }
 
+// What mends what was found.
+
+impl Finding {
+    /// What mends it; empty where nothing does.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::CachedIo { .. } => "measure a directory on a file system with direct I/O (ext4, xfs, f2fs, btrfs)",
+            Self::CacheNotDropped { .. } => {
+                "measure with direct I/O on a file system that has it, or a span several times the size of memory"
+            }
+            Self::CachedByRequest => "set direct = true in the suite",
+            Self::ServedFromCache { .. } => "use direct I/O, or a span several times the size of memory",
+            Self::OthersUsedDevice { .. } => "stop what else uses the medium and run again",
+            Self::NoProof { .. } => {
+                "compare with what the disk itself counts (SMART), or with the counters of the machine that holds it"
+            }
+            Self::ServerCache { .. } => "to read from its medium, use a span larger than the memory of that machine",
+            Self::MemoryNotMedium { .. } | Self::OverlayHidesMedium => {
+                "name a directory on the medium: assay run /mnt/card"
+            }
+            Self::LittlesLaw { .. } => "run again; if it stays, report it as a bug with the record",
+            Self::RateNotReached { .. } => "offer less, or read it as a rate that the medium cannot sustain",
+            Self::EndedByNeighbour { .. } => "let it write more (--max-write), or take fewer repeats",
+            Self::BegunLate { .. } => "stop other programs, or offer less",
+            Self::ShallowQueue { .. } => "use more jobs, or read the figure as one at the depth shown",
+            Self::DepthByThreads { .. } => {
+                "allow io_uring (sysctl kernel.io_uring_disabled=0, container seccomp profile)"
+            }
+            Self::SeveralPriorities => {
+                "to see them apart, run a workload of each priority at the same time (priority, group)"
+            }
+            Self::InstrumentLimited { .. } => "use more jobs, or read the figure as a lower bound",
+            Self::BusLimited { .. } => "use a faster slot or reader to see what the medium itself can do",
+            Self::SmallerSpan { limit, .. } => match limit {
+                AreaLimit::OtherNodes => "free some space on the node that has least, or raise --budget",
+                AreaLimit::WriteLimit => "raise --max-write",
+                AreaLimit::Time { .. } => "raise --budget",
+                AreaLimit::FreeSpace | AreaLimit::FileSystemFull => "free some space",
+                AreaLimit::Unknown => "",
+            },
+            Self::ScaledDown { .. } => "raise --budget",
+            Self::FewOperations { .. } => "raise --budget or --max-write",
+            Self::FewerRepeats { shortfall, .. } | Self::ProgramLeftOut { shortfall, .. } => shortfall.remedy(),
+            Self::Unsteady { .. } => "run the suite soak to see what happens over time",
+            Self::NotReached { .. } => "raise --budget and --max-write, or ask for less",
+            Self::AnotherRun => "run one after the other",
+            Self::UnwrittenReads => "measure a directory, or write the device full first",
+            Self::SwapOnMedium => "swapoff the medium during the run",
+            Self::FileLeft { .. } => "the next run in this directory removes it",
+            Self::CheckUnfinished { .. } => "resume it: assay verify --resume; a new check removes them",
+            Self::NotPutBack { .. } => "plug the device in again, then: assay verify --restore JOURNAL DEVICE",
+            Self::SoakPaused { .. } => "let the medium cool down and run the soak again without a pause",
+            Self::NotSaved { .. } => "point ASSAY_DATA at a writable directory with a sound store",
+            Self::Throttled { .. } => "cool the host (heat sink, fan, pause before the run) and run again",
+            Self::UnderVoltage { .. } => "use a stronger power supply and a shorter, thicker cable",
+            Self::PastThrottling { .. } => "check power supply and cooling",
+            Self::LowClock { .. } => "for latencies at full clock: cpupower frequency-set -g performance",
+            Self::LoadOfOthers { .. } => "stop the other programs and run again",
+            Self::KernelErrors { .. } => "check plug, cable and power, then whether the medium is dying (dmesg)",
+            Self::Swapped { .. } => "free memory, or swapoff during the run",
+            Self::Drift { .. } => "measure for longer (--budget), or cold and warm separately",
+            Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {
+                "raise --repeats and look at the samples in the report"
+            }
+            Self::SensorDropped { .. } => {
+                "run the command by hand: it must print a number and succeed; if no thread could be started, end other programs"
+            }
+            Self::CrosscheckDiffers { .. } => "measure with more --repeats; if it stays, report it with the record",
+            Self::FieldsLeftOut { .. } => {
+                "write the report with the version that made the record, or with --identities"
+            }
+            Self::CopyOf { .. } => "remove one of the two with assay rm",
+            Self::BestOf { .. } => "compare it with other figures that are the best of as many runs",
+            Self::ToolFailed { .. } => "find out why it failed, and run it again",
+            Self::CachedByTool { .. } => "run the tool with direct I/O, or assay in its place",
+            Self::SourceContradicts { .. } | Self::SourceIncomplete { .. } | Self::MarkedDoubtful { .. } => {
+                "look at the original text"
+            }
+            Self::LeftoversRemoved { .. }
+            | Self::NotTold { .. }
+            | Self::Resumed { .. }
+            | Self::Suspended { .. }
+            | Self::SweepStopped { .. }
+            | Self::Unknown => "",
+        }
+    }
+}
+
+impl Shortfall {
+    /// What mends it; empty where nothing does.
+    fn remedy(&self) -> &'static str {
+        match self {
+            Self::Budget | Self::NothingDone | Self::LongPauses | Self::CommonInFlight => {
+                "raise --budget or --max-write"
+            }
+            Self::TooLittleRoom { .. } => "raise --budget or --max-write, or free some space",
+            Self::OtherNodesPast => "raise --budget",
+            Self::Suspended => "let the process run without pauses",
+            Self::SmallArea | Self::CommonBlocks => "free some space, or use smaller blocks",
+            Self::CommonAlignment => "use blocks that are a multiple of the sectors of all media",
+            Self::NoRateToShare => "raise --budget, so that the workload it depends on has a figure",
+            Self::NoOriginal | Self::NoSuchWork { .. } => "run it with --engine auto",
+            Self::FileSystemFull => "free some space",
+            Self::RawDevice => "measure a directory on the medium",
+            Self::DirectoryReplaced | Self::Refused { .. } | Self::Unknown => "",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,5 +274,19 @@ mod tests {
         assert_eq!(warning, Finding::AnotherRun.into());
         let written = serde_json::to_value(&warning).unwrap();
         assert_eq!(written["cause"], Finding::AnotherRun.cause());
+    }
+
+    #[test]
+    fn a_small_test_area_is_mended_by_what_made_it_small() {
+        for (limit, remedy) in [
+            (AreaLimit::FreeSpace, "free some space"),
+            (AreaLimit::FileSystemFull, "free some space"),
+            (AreaLimit::WriteLimit, "raise --max-write"),
+            (AreaLimit::OtherNodes, "free some space on the node that has least, or raise --budget"),
+            (AreaLimit::Time { bytes_per_second: 1.2e6 }, "raise --budget"),
+        ] {
+            let finding = Finding::SmallerSpan { asked_bytes: 2, used_bytes: 1, limit };
+            assert_eq!(finding.remedy(), remedy, "{limit:?}");
+        }
     }
 }

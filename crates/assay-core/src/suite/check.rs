@@ -12,9 +12,8 @@ use crate::blocks::Blocks;
 use crate::cpus::Cpus;
 use crate::distribution::Distribution;
 use crate::text::quoted;
-use crate::think::Think;
 use crate::units::{Bytes, parse_duration, parse_share};
-use crate::workload::{Op, Pattern};
+use crate::workload::{Op, Pattern, Think};
 
 /// What is wrong with a suite file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

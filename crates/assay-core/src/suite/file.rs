@@ -8,7 +8,7 @@ use serde::de::{IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use super::room::{Extent, LayoutRule};
+use super::groups::{Extent, LayoutRule};
 use super::workload::Analysis;
 use crate::arrivals::Process;
 use crate::original::Original;

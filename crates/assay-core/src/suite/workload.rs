@@ -11,9 +11,8 @@ use crate::distribution::Distribution;
 use crate::original::Original;
 use crate::priority::Priorities;
 use crate::refined::Refined;
-use crate::think::Think;
 use crate::units::{Bytes, KIB, MIB};
-use crate::workload::{Op, Pattern, Sync, Workload};
+use crate::workload::{Op, Pattern, Sync, Think, Workload};
 
 /// A workload as a suite asks for it; span, length and alignment are settled by the plan.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,8 +9,7 @@ use std::mem::ManuallyDrop;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::NonNull;
 
-use assay_core::direction::Direction;
-use assay_core::workload::Workload;
+use assay_core::workload::{Direction, Workload};
 use windows_sys::Win32::Foundation::{
     ERROR_HANDLE_EOF, ERROR_IO_PENDING, GetLastError, INVALID_HANDLE_VALUE, STATUS_END_OF_FILE, WAIT_TIMEOUT,
 };
@@ -245,8 +244,8 @@ mod tests {
     use std::sync::mpsc::{RecvTimeoutError, channel};
     use std::time::Duration;
 
-    use assay_core::direction::Direction;
     use assay_core::outcome::RunFailure;
+    use assay_core::workload::Direction;
     use assay_core::workload::{Op, Pattern, Workload};
     use windows_sys::Win32::Foundation::{ERROR_DISK_FULL, INVALID_HANDLE_VALUE, STATUS_DISK_FULL, STATUS_END_OF_FILE};
     use windows_sys::Win32::Storage::FileSystem::{FILE_FLAG_OVERLAPPED, PIPE_ACCESS_DUPLEX};

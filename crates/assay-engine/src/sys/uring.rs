@@ -5,8 +5,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-use assay_core::direction::Direction;
-use assay_core::workload::Workload;
+use assay_core::workload::{Direction, Workload};
 use io_uring::{Builder, IoUring, Probe, cqueue, opcode, squeue, types};
 
 use crate::buffer::{AlignedBuffer, Pool};

@@ -8,10 +8,8 @@ use assay_core::workload::Op;
 
 use crate::data::{Ceiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
-use crate::paint::{AXIS, CEILING, GRID, INK, MUTE, looks};
-use crate::scale::Scale;
-use crate::scene::{Anchor, Drawing, Stroke};
-use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::paint::{AXIS, Anchor, CEILING, Drawing, GRID, INK, MUTE, Stroke, looks};
+use crate::sheet::{EDGE, LABEL, Scale, Sheet, WIDTH, spread};
 
 /// One kind of load over block sizes.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,8 +8,7 @@ use crate::data::{
     Ceiling, Decided, Label, Value, Wanted, by_how_much, ceilings, notes, repeats, rests_on, subjects, unit, value,
     with_unit,
 };
-use crate::paint::looks;
-use crate::scene::Drawing;
+use crate::paint::{Drawing, looks};
 use crate::sheet;
 use crate::sheet::{IntervalRow, Sheet, WIDTH};
 

@@ -6,8 +6,7 @@ use assay_core::units::{figures, fixed};
 
 use crate::data::{Label, Value, Wanted, counted, notes, subjects, unit, value};
 use crate::font;
-use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, heat as shade};
-use crate::scene::{Anchor, Drawing, Stroke};
+use crate::paint::{Anchor, BAND, Drawing, INK, MUTE, PAPER, Ramp, Stroke, VOID, heat as shade};
 use crate::sheet::{EDGE, Heads, LABEL, Sheet};
 
 /// Figures of units (rows) under loads (columns).

@@ -1,15 +1,13 @@
 //! Latency over the load that is offered, with the knee.
 
-use assay_analysis::load_curve::{KNEE_FACTOR, LoadCurve, load_curves};
+use assay_analysis::{KNEE_FACTOR, LoadCurve, load_curves};
 use assay_core::record::Record;
 use assay_core::units::figures;
 
 use crate::data::{Label, Wanted, subjects};
 use crate::font;
-use crate::paint::{CEILING, INK, looks};
-use crate::scale::Scale;
-use crate::scene::{Anchor, Drawing, Stroke};
-use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::paint::{Anchor, CEILING, Drawing, INK, Stroke, looks};
+use crate::sheet::{EDGE, LABEL, Scale, Sheet, WIDTH, spread};
 
 /// The 99th percentile of several media under one kind of load.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +103,7 @@ pub fn latencies(data: &Latencies) -> Drawing {
 
 #[cfg(test)]
 mod tests {
-    use assay_analysis::load_curve::LoadPoint;
+    use assay_analysis::LoadPoint;
 
     use super::*;
 

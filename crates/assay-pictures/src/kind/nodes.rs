@@ -9,8 +9,7 @@ use assay_core::units::trimmed;
 use super::heat::short;
 use crate::data::{Wanted, factor, unit};
 use crate::font;
-use crate::paint::{BAND, INK, MUTE, PAPER, Ramp, VOID, diverging};
-use crate::scene::{Anchor, Drawing, Shape, Stroke, Text};
+use crate::paint::{Anchor, BAND, Drawing, INK, MUTE, PAPER, Ramp, Shape, Stroke, Text, VOID, diverging};
 use crate::sheet::{EDGE, Heads, LABEL, Sheet};
 
 /// Side of a cell.

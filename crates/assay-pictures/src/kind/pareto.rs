@@ -7,10 +7,8 @@ use assay_core::workload::{Op, Pattern};
 
 use crate::data::{Label, Value, Wanted, notes, rests_on, subjects, unit, value};
 use crate::font;
-use crate::paint::{INK, MUTE, looks};
-use crate::scale::Scale;
-use crate::scene::{Anchor, Drawing, Stroke};
-use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread};
+use crate::paint::{Anchor, Drawing, INK, MUTE, Stroke, looks};
+use crate::sheet::{EDGE, LABEL, Scale, Sheet, WIDTH, spread};
 
 /// Media by two figures; more is better of both.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,7 @@ use assay_core::text::capitalised;
 use crate::data::{
     Ceiling, Decided, Label, Value, Wanted, ceilings, notes, rests_on, subjects, unit, value, with_unit,
 };
-use crate::paint::looks;
-use crate::scene::Drawing;
+use crate::paint::{Drawing, looks};
 use crate::sheet;
 use crate::sheet::{IntervalRow, Sheet, WIDTH};
 

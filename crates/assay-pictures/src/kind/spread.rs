@@ -7,8 +7,7 @@ use assay_core::units::{figures, trimmed};
 use super::nodes::speed;
 use crate::data::{by_how_much, factor, unit};
 use crate::font;
-use crate::paint::{BAND, CEILING, GRID, INK, MUTE, PAPER, diverging};
-use crate::scene::{Anchor, Drawing, Shape, Stroke};
+use crate::paint::{Anchor, BAND, CEILING, Drawing, GRID, INK, MUTE, PAPER, Shape, Stroke, diverging};
 use crate::sheet::{EDGE, LABEL, Sheet, WIDTH, spread as apart};
 
 /// Height of a row.

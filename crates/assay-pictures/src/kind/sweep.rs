@@ -9,10 +9,8 @@ use super::curves::{Curves, family, family_title, with_block};
 use crate::data::{Ceiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
 use crate::output::Film;
-use crate::paint::{AXIS, BAND, GRID, INK, MUTE, PAPER};
-use crate::scale::Scale;
-use crate::scene::{Anchor, Colour, Drawing, Shape, Stroke};
-use crate::sheet::{EDGE, LABEL, Sheet, WIDTH};
+use crate::paint::{AXIS, Anchor, BAND, Colour, Drawing, GRID, INK, MUTE, PAPER, Shape, Stroke};
+use crate::sheet::{EDGE, LABEL, Scale, Sheet, WIDTH};
 
 /// Reads and writes of several media at one block size after another.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use assay_core::units::{figures, fixed, grouped, probability};
 use super::parts::{FIGURE, Parts, exact_cells, figure_cells, left_out_items, marks_text, percent};
 use crate::caveats::least_loss;
 use crate::document::{Answered, Data, left, number, right};
-use crate::figure::unit;
+use crate::headline::unit;
 
 /// Price, performance and power.
 #[must_use]

@@ -10,7 +10,7 @@ use super::parts::{
     FIGURE, ONE_VALUE, Parts, exact_cells, figure_cells, figure_text, left_out_items, marks_text, percent,
 };
 use crate::document::{Answered, Data, left, right};
-use crate::figure::unit;
+use crate::headline::unit;
 
 /// A stick before a disk.
 #[must_use]

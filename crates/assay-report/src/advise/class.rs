@@ -10,7 +10,7 @@ use assay_core::units::{counted, figures};
 
 use super::parts::{Parts, left_out_items, marks_text};
 use crate::document::{Answered, Data, left, right};
-use crate::figure::MB;
+use crate::headline::MB;
 
 /// Thresholds of classes, for units and models.
 #[must_use]

@@ -11,7 +11,7 @@ use super::parts::{
     FIGURE, ONE_VALUE, Parts, exact_cells, figure_cells, figure_text, left_out_items, marks_text, percent,
 };
 use crate::document::{Answered, Column, Data, left, number, right};
-use crate::figure::MB;
+use crate::headline::MB;
 
 /// Local media against a share of the NAS.
 #[must_use]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::caveats;
 use crate::document::{Answered, Block, Column, Data, Document, Table, TableRow, number};
-use crate::figure::{interval, unit};
+use crate::headline::{interval, unit};
 
 /// Parts of an advice, in their order.
 #[derive(Default)]

@@ -3,9 +3,8 @@
 
 mod files;
 mod media;
-mod pictures;
 mod table;
 
+pub use files::Caption;
 pub use files::{Article, ArticleFile, Manifest, Written, WrittenFile, article};
 pub use media::Finding;
-pub use pictures::Caption;

@@ -12,7 +12,7 @@ use super::media::{
 };
 use crate::document::{Cell, Column, Data, Table, TableRow, left, number, right};
 use crate::facts;
-use crate::figure::{MB, interval, latency_unit, percent};
+use crate::headline::{MB, interval, latency_unit, percent};
 use crate::results::warmest;
 use crate::verdict::checked;
 

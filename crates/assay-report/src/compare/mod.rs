@@ -4,12 +4,9 @@ mod answer;
 mod document;
 mod gate;
 mod names;
-mod notes;
 #[cfg(test)]
 mod scenes;
-mod text;
 
 pub(crate) use answer::finding;
-pub use document::{document, picture};
+pub use document::{document, picture, text};
 pub use gate::{gate_github, gate_junit, gate_text};
-pub use text::text;

@@ -4,7 +4,7 @@ use assay_core::text;
 use assay_core::units::exact;
 use assay_pictures::{Drawing, Film};
 
-use crate::figure::Shown;
+use crate::headline::Shown;
 
 /// An answer. Text may come from records and is escaped during layout.
 #[derive(Debug, Clone, PartialEq)]

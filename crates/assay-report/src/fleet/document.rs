@@ -11,7 +11,7 @@ use super::words::{count, node_name, node_names, ratio};
 use super::{tables, words};
 use crate::caveats::needed;
 use crate::document::{Block, Cell, Document, Table, TableRow, left, right};
-use crate::figure::MB;
+use crate::headline::MB;
 
 /// Everything that the run says.
 #[must_use]

@@ -6,7 +6,7 @@ use assay_core::units::{figures, fixed, times};
 
 use super::words::{beside, count, node_name, node_names};
 use crate::document::{Block, Cell, Column, Data, Table, TableRow, left, number, right};
-use crate::figure::{MB, in_words, interval, shown, unit};
+use crate::headline::{MB, in_words, interval, shown, unit};
 
 /// Ratios nearer to the median than this are a point in the map of a terminal.
 const NEAR: f64 = 0.05;

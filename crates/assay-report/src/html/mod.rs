@@ -1,9 +1,7 @@
 //! One self-contained page: works offline, without scripts (tables and bars), and on paper.
 
-mod data;
 mod record;
 mod shell;
-mod workload;
 
 use assay_core::record::Record;
 use maud::html;
@@ -41,5 +39,5 @@ pub fn html(records: &[Record]) -> String {
         span.handling { "Charts: hover or use the arrow keys, drag to zoom, double-click or Esc to reset. " }
         }
     };
-    Shell { title: &title, kind: "report", body, footer, scripts: Scripts::Charts(data::json(records)) }.page()
+    Shell { title: &title, kind: "report", body, footer, scripts: Scripts::Charts(shell::json(records)) }.page()
 }

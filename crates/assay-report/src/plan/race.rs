@@ -10,7 +10,7 @@ use super::show::percent_above;
 use crate::caveats;
 use crate::caveats::least_loss;
 use crate::document::{Block, Data, Document, Table, TableRow, left, number, right};
-use crate::figure::{interval, percent};
+use crate::headline::{interval, percent};
 
 /// The next action, the probabilities of the models, and their basis.
 #[must_use]

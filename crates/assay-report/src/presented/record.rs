@@ -7,9 +7,9 @@ use assay_core::text::clean;
 use assay_core::units::{figures, fixed, latency, rate};
 use assay_core::workload::{Op, Pattern};
 
+use crate::caveats::{Note, notes};
 use crate::facts::{Fact, Rank};
-use crate::figure::{MB, Shown, in_words, interval, percent, shown};
-use crate::notes::{Note, notes};
+use crate::headline::{MB, Shown, in_words, interval, percent, shown};
 use crate::verdict::{Tone, capitalised, tone, verdict_sentence, word};
 use crate::{facts, verdict, verification};
 

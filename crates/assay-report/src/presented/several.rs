@@ -10,8 +10,7 @@ use assay_pictures::{Decided, Kind, Wanted, still};
 
 use super::{Crosscheck, LoadRow, Presented};
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, right};
-use crate::figure::percent;
-use crate::headline::Columns;
+use crate::headline::{Columns, percent};
 use crate::list::{figure_cell, figure_title};
 use crate::verdict::{Tone, tone, word};
 use crate::{compare, facts, rank};
@@ -99,7 +98,7 @@ pub(crate) fn record_document(record: &Presented<'_>) -> Document {
     }
     blocks.extend(record.crosscheck.as_ref().map(crosscheck_table));
     blocks.extend(titled_text("Genuine or fake", record.checked()));
-    let note = |note: &crate::notes::Note| (note.word().to_owned(), note.sentences());
+    let note = |note: &crate::caveats::Note| (note.word().to_owned(), note.sentences());
     blocks.extend(titled_text("Warnings", record.notes.iter().map(note).collect()));
     Document {
         kind: "Record",

@@ -11,7 +11,7 @@ use assay_core::units::{counted, figures, fixed, multiple, times, trimmed};
 use super::words;
 use crate::caveats;
 use crate::document::{Block, Cell, Table, TableRow, left, right};
-use crate::figure::{interval, percent};
+use crate::headline::{interval, percent};
 use crate::terminal::{Page, Paint, shorten};
 
 /// Pairs of a label and a text.

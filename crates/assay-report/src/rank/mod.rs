@@ -2,10 +2,8 @@
 
 mod document;
 mod foot;
-mod text;
 mod words;
 
-pub use document::{document, picture};
-pub use text::text;
+pub use document::{document, picture, text};
 pub use words::First;
 pub(crate) use words::{answer as answer_of, first, of_report as answer, title, verdict};

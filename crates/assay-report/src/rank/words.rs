@@ -12,12 +12,12 @@ use assay_core::verification::Verdict;
 use assay_core::workload::Op;
 
 use crate::caveats::needed;
-use crate::figure::MB;
+use crate::headline::MB;
 
 /// Unit of a ranking's figures, and what they are divided by.
 pub(super) fn unit(ranking: &LoadRanking) -> (&'static str, f64) {
     let first = ranking.models.iter().find_map(|m| m.estimate.as_ref()).map_or(1e6, |e| e.point);
-    crate::figure::unit(ranking.quantity, first)
+    crate::headline::unit(ranking.quantity, first)
 }
 
 /// The name of the metric, for a heading: `IOPS`, `p99 latency`.

@@ -5,7 +5,6 @@
 
 mod identity;
 mod known;
-mod named;
 mod redactor;
 mod rules;
 

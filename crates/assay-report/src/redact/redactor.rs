@@ -7,8 +7,7 @@ use assay_core::record::Record;
 use serde_json::{Map, Value};
 
 use super::identity::{Key, Kind, Rule, ends_word, run_length, starts_with_any, unique};
-use super::known::{Known, replaced};
-use super::named::{is_reading, is_reading_name, named_identity};
+use super::known::{Known, is_reading, is_reading_name, named_identity, replaced};
 use super::rules::RECORD;
 use super::{identity, known};
 

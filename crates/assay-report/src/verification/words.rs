@@ -10,7 +10,7 @@ use assay_core::verification::{
 
 use super::sentence::check_sentence;
 use crate::facts::{Fact, Rank};
-use crate::figure::percent;
+use crate::headline::percent;
 use crate::terminal::Paint;
 
 /// The largest number of data parts that are listed.

@@ -1,9 +1,9 @@
 //! The terminal card, as people see it.
 
-use assay_core::crosscheck::Crosscheck;
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
+use assay_core::original::Crosscheck;
 use assay_core::priority::Priority;
 use assay_core::record::{Latency, Measurement, Record};
 use assay_core::workload::{Op, Pattern, Sync};

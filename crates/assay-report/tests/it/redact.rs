@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use assay_core::crosscheck::Crosscheck;
 use assay_core::finding::Finding;
+use assay_core::original::Crosscheck;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Origin, Record, Sensor, Source};
 use assay_core::verification::{Method, SectorCounts, Verdict, Verification};

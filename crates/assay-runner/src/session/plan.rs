@@ -7,9 +7,8 @@ use assay_core::finding::{Finding, Shortfall};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Measurement, Record};
 use assay_core::suite::{Analysis, LEAST_REPEATS, PARTS, Suite, SuiteWorkload, members, part};
-use assay_core::together::Together;
 use assay_core::units::nanoseconds;
-use assay_core::workload::{Op, Pattern, Stop, Workload};
+use assay_core::workload::{Op, Pattern, Stop, Together, Workload};
 use assay_engine::{RepeatSpec, Target};
 use assay_original::Subject;
 

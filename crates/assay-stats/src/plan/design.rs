@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::days::{Day, RunOfDay};
 use crate::decide::Refusal;
-use crate::decide::refusal::{at_least, not_negative, positive};
+use crate::decide::bounds::{at_least, not_negative, positive};
 use crate::interval::{LEVEL, student_t};
 use crate::random::Generator;
 use crate::variation::RunVariance;

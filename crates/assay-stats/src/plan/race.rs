@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::super::interval::log_mean;
 use super::design::Fault;
 use crate::LEVEL;
-use crate::decide::refusal::{at_least, positive};
+use crate::decide::bounds::{at_least, positive};
 use crate::random::Generator;
 
 /// What happened to the units of a model.

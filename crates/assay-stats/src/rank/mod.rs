@@ -10,7 +10,6 @@ mod fit;
 mod observation;
 mod outlier;
 mod pairwise;
-mod precision;
 mod ranking;
 mod resolution;
 mod shared;
@@ -24,9 +23,8 @@ pub use fit::{Components, Fit, ModelFit, OrderEffect, OutstandingSlot, Shares, S
 pub use observation::{Aggregate, Groups, Invalid, Observation, Rule, aggregate};
 pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};
 pub use pairwise::{Answer, Comparison, Doubt, compare, compare_all};
-pub use precision::{Precision, precisions};
 pub use ranking::{Better, Medal, Pair, Ranked, Ranking, rank, rank_sharing, tests};
-pub use resolution::{CampaignSize, smallest_ratio, studentized_range};
+pub use resolution::{CampaignSize, Precision, precisions, smallest_ratio, studentized_range};
 pub use shared::Shared;
 pub use table::{FitError, Notice};
 pub(crate) use variances::pair_degrees;

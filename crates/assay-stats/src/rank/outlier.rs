@@ -352,7 +352,7 @@ pub(super) fn as_test(units: f64, chance: f64) -> f64 {
 mod tests {
     use super::super::fit::UnitFit;
     use super::*;
-    use crate::testing::Lehmer;
+    use crate::random::Lehmer;
 
     fn model(name: &str, values: &[f64]) -> ModelFit {
         let unit = |(at, value): (usize, &f64)| UnitFit { name: format!("{at}"), ln: value.ln(), repeats: 1 };

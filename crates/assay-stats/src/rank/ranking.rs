@@ -8,7 +8,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::entry::{Class, Entrant, Options, Refusal, Sense, check};
-use super::precision::{Precision, precisions};
+use super::resolution::{Precision, precisions};
 use super::shared::Shared;
 use super::variances::{Arm, Decision, Spread, TestedPair, cautious, cautious_degrees, decide, pair_degrees, pooled};
 use crate::power::Test;

@@ -169,7 +169,7 @@ pub(super) fn model_price(text: &str) -> Result<(String, Price), String> {
 
 pub(super) fn class(text: &str) -> Result<&'static str, String> {
     assay_analysis::advise::class_named(text).ok_or_else(|| {
-        let known: Vec<&str> = assay_core::classes::CLASSES.iter().map(|c| c.name).collect();
+        let known: Vec<&str> = assay_core::medium::CLASSES.iter().map(|c| c.name).collect();
         format!("there are {}", known.join(", "))
     })
 }

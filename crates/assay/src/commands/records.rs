@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_analysis::aggregate::{Aggregate, aggregate};
-use assay_analysis::percentiles::percentile;
+use assay_analysis::percentile;
 use assay_core::exit::Exit;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record};

@@ -1,6 +1,6 @@
 //! Suites whose workloads and programs name the tool they were taken from, and how far both agree.
 
-use assay_core::crosscheck::{Crosscheck, Pair, Side};
+use assay_core::original::{Crosscheck, Pair, Side};
 
 /// A suite of workloads, each four times.
 pub fn suite(budget: &str, span: &str, workloads: &[String]) -> String {

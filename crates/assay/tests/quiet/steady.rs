@@ -9,8 +9,7 @@ use assay_core::estimate::Estimate;
 use assay_core::event::EventKind;
 use assay_core::finding::Finding;
 use assay_core::outcome::Outcome;
-use assay_core::soak::SoakCause;
-use assay_core::steady::SteadyStatus;
+use assay_core::soak::{SoakCause, SteadyStatus};
 use assay_core::units::MIB;
 use assay_lab::{Lab, LimitedCard, Limits, lab};
 

@@ -6,8 +6,7 @@ use assay_core::arrivals::{Arrivals, Process};
 use assay_core::blocks::Blocks;
 use assay_core::distribution::Distribution;
 use assay_core::priority::{LOWEST_LEVEL, Priorities, Priority, PriorityClass, PriorityShare};
-use assay_core::think::Think;
-use assay_core::workload::{Op, Pattern, Sync};
+use assay_core::workload::{Op, Pattern, Sync, Think};
 
 use super::job::{Job, Side};
 use crate::report::Load;
