@@ -470,3 +470,44 @@ impl ListedRecord {
         }
     }
 }
+
+// The list for a page that puts something beside each record.
+
+/// Records as texts of cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListTable {
+    /// Titles of the columns.
+    pub titles: Vec<String>,
+    /// A row for each record, in their order.
+    pub rows: Vec<ListRow>,
+}
+
+/// A record as texts of cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRow {
+    /// Its id.
+    pub id: String,
+    /// Value, and interval with the number of repeats; as plain text.
+    pub cells: Vec<(String, String)>,
+}
+
+/// The table of [`list_document`].
+#[must_use]
+pub fn list_table(records: &[Record], lives: &Lives) -> ListTable {
+    let document = list_document(records, lives);
+    let Some(Block::Table(table)) = document.blocks.into_iter().next() else {
+        return ListTable { titles: Vec::new(), rows: Vec::new() };
+    };
+    let cells = |row: document::TableRow| match row {
+        document::TableRow::Cells(cells) => cells.into_iter().map(|cell| (cell.value, cell.small)).collect(),
+        document::TableRow::Heading(title) => vec![(title, String::new())],
+    };
+    ListTable {
+        titles: table.columns.into_iter().map(|column| column.title).collect(),
+        rows: records
+            .iter()
+            .zip(table.rows)
+            .map(|(record, row)| ListRow { id: record.id.clone(), cells: cells(row) })
+            .collect(),
+    }
+}

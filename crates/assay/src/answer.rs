@@ -80,7 +80,8 @@ impl Target {
         }
     }
 
-    fn stdout() -> Self {
+    /// Nothing that leaves this user: standard output, or a page of the private dashboard.
+    pub(crate) fn stdout() -> Self {
         Self { file: None, redactor: None, contradictions: None }
     }
 

@@ -46,6 +46,16 @@ pub(crate) struct ErrorReason {
     pub(crate) message: String,
 }
 
+/// `assay serve`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ServeDocument {
+    /// Address to open; with the secret, unless the user chose a token.
+    pub(crate) address: String,
+    /// Whether a page asks for the token of `--token-file`.
+    pub(crate) asks_for_token: bool,
+}
+
 /// `assay info`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -233,6 +233,10 @@ fn of_foreign(found: &FoundFile, copy: &Copy, error: &StoreError) -> Failure {
 /// Whether a query names a file or a directory rather than records of the store: it has a slash or a point, which no id
 /// has, and is there.
 pub(crate) fn is_file(query: &str) -> bool {
+    // Who can open a page is not yet who may read files.
+    if output::answers_a_page() {
+        return false;
+    }
     query == STANDARD_INPUT || query.contains(['/', '.', std::path::MAIN_SEPARATOR]) && Path::new(query).exists()
 }
 

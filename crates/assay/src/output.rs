@@ -1,5 +1,6 @@
 //! Standard output, what the terminal can show, and questions to the user there.
 
+use std::cell::RefCell;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,6 +97,23 @@ pub(crate) fn tell_failure(failure: &Failure) -> Exit {
     exit
 }
 
+thread_local! {
+    /// Lines for people while this thread answers a page; none while it does not.
+    static OF_PAGE: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Does work whose lines for people belong on a page, and returns these with its result.
+pub(crate) fn for_a_page<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    OF_PAGE.with_borrow_mut(|lines| *lines = Some(Vec::new()));
+    let done = work();
+    (done, OF_PAGE.with_borrow_mut(Option::take).unwrap_or_default())
+}
+
+/// Whether this thread answers a page, which reads no files that are named on it.
+pub(crate) fn answers_a_page() -> bool {
+    OF_PAGE.with_borrow(Option::is_some)
+}
+
 /// Prints lines for people on standard error, which may be closed; names from elsewhere in them are made
 /// harmless here.
 pub(crate) fn tell(text: &str) {
@@ -105,6 +123,10 @@ pub(crate) fn tell(text: &str) {
 
 /// Prints on standard error what assay-report has laid out, with its colours.
 pub(crate) fn tell_page(text: &str) {
+    let kept = OF_PAGE.with_borrow_mut(|lines| lines.as_mut().map(|lines| lines.push(text.trim_end().to_owned())));
+    if kept.is_some() {
+        return;
+    }
     let _ = writeln!(std::io::stderr(), "{}", text.strip_suffix('\n').unwrap_or(text));
 }
 

@@ -216,7 +216,7 @@ pub(super) fn invalid(mut record: Record) -> Record {
 
 pub(super) fn fake(mut record: Record) -> Record {
     let verification = serde_json::json!({
-        "method": "full", "verdict": "fake", "sentence": "holds 8 GB of 32 GB", "kind": null,
+        "method": "full", "verdict": "fake", "kind": null,
         "announced_bytes": 32, "real_bytes": 8, "checked_bytes": 32, "written_bytes": 32,
         "counts": {"good": 1, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0}, "first_error": null, "map": [], "write": null, "read": null,
         "read_back": "direct", "cache_bytes": null

@@ -5,12 +5,22 @@ use assay_core::text::statement;
 use maud::{Markup, PreEscaped, html};
 
 use super::{BEST, Block, Cell, Document, Figure, Seen, Table, TableRow};
-use crate::html::{Scripts, Shell, prose, said, slider};
+use crate::html::{Part, Scripts, Shell, prose, said, slider};
 
 impl Document {
     /// One self-contained page.
     #[must_use]
     pub fn html(&self) -> String {
+        self.shell().page()
+    }
+
+    /// The same as a part of a page.
+    #[must_use]
+    pub fn part(&self) -> Part {
+        self.shell().part()
+    }
+
+    fn shell(&self) -> Shell {
         let body = html! {
             article.record.answer {
                 header.head {
@@ -21,7 +31,7 @@ impl Document {
             }
         };
         let scripts = if has_film(&self.blocks) { Scripts::Films } else { Scripts::None };
-        Shell { title: &self.about, kind: self.kind, body, footer: html! {}, scripts }.page()
+        Shell { title: self.about.clone(), kind: self.kind, body, footer: html! {}, scripts }
     }
 }
 

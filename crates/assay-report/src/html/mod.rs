@@ -4,7 +4,9 @@ mod record;
 mod shell;
 
 use assay_core::record::Record;
+use assay_pictures::{Wanted, film};
 use maud::html;
+pub use shell::{Asset, Part};
 pub(crate) use shell::{Scripts, Shell, facts, prose, said, slider};
 
 use crate::presented::{Overview, Presented};
@@ -12,6 +14,24 @@ use crate::presented::{Overview, Presented};
 /// The report as one HTML page, without any reference to the network.
 #[must_use]
 pub fn html(records: &[Record]) -> String {
+    shell(records).page()
+}
+
+/// The same report as a part of a page.
+#[must_use]
+pub fn part(records: &[Record]) -> Part {
+    shell(records).part()
+}
+
+/// Pictures over block sizes, one after the other; none of records with too few sizes.
+#[must_use]
+pub fn film_part(records: &[Record]) -> Option<Part> {
+    let film = film(records, &Wanted::default()).ok()?;
+    let title = "Over block sizes".to_owned();
+    Some(Shell { title, kind: "picture", body: slider(&film), footer: html! {}, scripts: Scripts::Films }.part())
+}
+
+fn shell(records: &[Record]) -> Shell {
     let title = match records {
         [one] => one.title(),
         many => format!("{} records", many.len()),
@@ -39,5 +59,5 @@ pub fn html(records: &[Record]) -> String {
         span.handling { "Charts: hover or use the arrow keys, drag to zoom, double-click or Esc to reset. " }
         }
     };
-    Shell { title: &title, kind: "report", body, footer, scripts: Scripts::Charts(shell::json(records)) }.page()
+    Shell { title, kind: "report", body, footer, scripts: Scripts::Charts(shell::json(records)) }
 }

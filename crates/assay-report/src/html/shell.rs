@@ -20,11 +20,11 @@ static SCRIPT: Packed = packed!("report.js");
 static STYLE: Packed = packed!("report.css");
 
 /// A page, without any reference to the network.
-pub(crate) struct Shell<'a> {
+pub(crate) struct Shell {
     /// What the page is about.
-    pub(crate) title: &'a str,
+    pub(crate) title: String,
     /// What kind of answer it is, in a word.
-    pub(crate) kind: &'a str,
+    pub(crate) kind: &'static str,
     pub(crate) body: Markup,
     /// Said at the foot before what holds for all pages.
     pub(crate) footer: Markup,
@@ -70,14 +70,71 @@ pub(crate) fn tone_class(tone: Tone) -> &'static str {
     }
 }
 
-impl Shell<'_> {
+/// The content of a page, for a server that frames it: the same as [`crate::html`] and [`crate::Document::html`] have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// What it is about, as plain text.
+    pub title: String,
+    /// What kind of answer it is, in a word.
+    pub kind: &'static str,
+    /// HTML, with all that comes from elsewhere escaped.
+    pub body: String,
+    /// JSON from which the script draws; none where it has nothing to do. It is safe inside a `script` element.
+    pub data: Option<String>,
+    /// Whether the script needs the library for charts.
+    pub charts: bool,
+}
+
+/// What a server hands out beside parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asset {
+    /// Style sheet of all pages.
+    Style,
+    /// Style sheet of charts.
+    ChartStyle,
+    /// The script of pages: charts, sliders, theme.
+    Script,
+    /// The library for charts.
+    ChartScript,
+}
+
+impl Asset {
+    /// Its text.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Style => STYLE.text(),
+            Self::ChartStyle => UPLOT_CSS,
+            Self::Script => SCRIPT.text(),
+            Self::ChartScript => UPLOT_JS.text(),
+        }
+    }
+}
+
+impl Scripts {
+    /// What is drawn from, and whether that needs the library for charts.
+    fn data(self) -> (Option<String>, bool) {
+        match self {
+            Self::None => (None, false),
+            Self::Films => (Some("[]".to_owned()), false),
+            Self::Charts(json) => (Some(json), true),
+        }
+    }
+}
+
+impl Shell {
+    /// The content without the frame.
+    pub(crate) fn part(self) -> Part {
+        let (data, charts) = self.scripts.data();
+        let body = html! { (hatch()) (self.body) p.hint { (self.footer) } };
+        Part { title: self.title, kind: self.kind, body: body.into_string(), data, charts }
+    }
+
     /// The page as text.
     pub(crate) fn page(self) -> String {
-        let (charts, drawn, scripted) = match self.scripts {
-            Scripts::None => (String::new(), false, false),
-            Scripts::Films => ("[]".to_owned(), false, true),
-            Scripts::Charts(json) => (json, true, true),
-        };
+        let (data, drawn) = self.scripts.data();
+        let scripted = data.is_some();
+        let charts = data.unwrap_or_default();
         // Only scripts and styles that carry this nonce run. It is a hash of the whole content, so a
         // name inside the content cannot know it, and equal records make equal pages.
         let (script, style, uplot) = (SCRIPT.text(), STYLE.text(), UPLOT_JS.text());
@@ -97,7 +154,7 @@ impl Shell<'_> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     meta name="referrer" content="no-referrer";
-                    title { (said(self.title)) " – assay " (kind) }
+                    title { (said(&self.title)) " – assay " (kind) }
                     @if drawn { style nonce=(nonce) { (PreEscaped(UPLOT_CSS)) } }
                     style nonce=(nonce) { "\n" (PreEscaped(style)) }
                 }

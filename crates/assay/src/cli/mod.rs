@@ -40,11 +40,12 @@ mod run;
 mod values;
 mod verify;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use assay_fio::Amount;
 use assay_fleet::{Build, known_commit};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 macro_rules! exit_codes {
@@ -176,6 +177,9 @@ pub(crate) enum Command {
     /// Write a report as HTML, Markdown, CSV or JSON, or a picture as SVG, PNG or GIF
     #[command(after_help = analysis::REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Open the store in a browser: media, records, answers as forms, measuring from the page
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
     /// Print shell completions
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
@@ -193,6 +197,17 @@ Examples:
   assay info /dev/mmcblk0  a device
   assay info --list        every medium of this machine
   assay info --json /mnt/card";
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  assay serve                       prints an address for this machine's browser
+  assay serve --listen 127.0.0.1:8080
+  assay serve --listen 192.168.1.5:8080 --token-file token
+                                    for other machines; not encrypted
+  ssh -L 8080:127.0.0.1:8080 nas    from elsewhere, encrypted
+
+The address holds a secret: who has it sees all records and can measure, with
+the rights of the user who started the server. Ctrl-C ends the server, and what
+was started from its pages, which cleans up and keeps its record.";
 const SUITE_EXAMPLES: &str = "\
 Examples:
   assay suite list
@@ -239,6 +254,25 @@ pub(crate) struct InfoArgs {
     pub(crate) list: bool,
 
     /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+
+    /// File with a token of at least 16 characters, which a page asks for; needed where other machines can reach the address
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// Host name that leads to the server, beside its address; repeat for more
+    #[arg(long = "name", value_name = "HOST")]
+    pub(crate) names: Vec<String>,
+
+    /// Print one JSON document: the address
     #[arg(long)]
     pub(crate) json: bool,
 }

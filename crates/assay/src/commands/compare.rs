@@ -22,6 +22,20 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         Some(_) => Target::of_text(&args.file)?,
         None => Target::new(&args.file, WITH_PICTURE)?,
     };
+    let answer = compare_answer(args, &mut target)?;
+    match (&answer.gate, args.format) {
+        (Some(gate), Some(format)) => target.deliver_text(&limits(&answer.comparison, gate, format))?,
+        _ => target.deliver(&answer, args.json)?,
+    }
+    if let (Some(gate), true) = (&answer.gate, target.is_file()) {
+        // What a log should show, whatever the file holds.
+        output::print(&compare::gate_text(&answer.comparison, gate, &output::stdout_style()))?;
+    }
+    Ok(ending::of_comparison(&answer.comparison, answer.gate.as_ref()))
+}
+
+/// The answer, wherever it goes.
+pub(super) fn compare_answer(args: &CompareArgs, target: &mut Target) -> Result<CompareAnswer, Failure> {
     let of = |group: &String| queries::find_all(&[group], Detail::Latencies);
     let mut named = target.redacted_parts(args.queries.iter().map(of).collect::<Result<_, _>>()?)?;
     target.settle(named.iter_mut().flatten());
@@ -46,20 +60,11 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         [] => None,
         limits => Some(gate(&groups, &request, &comparison, limits, args.fail_if_unknown).map_err(refused)?),
     };
-    let answer = CompareAnswer { comparison, gate };
-    match (&answer.gate, args.format) {
-        (Some(gate), Some(format)) => target.deliver_text(&limits(&answer.comparison, gate, format))?,
-        _ => target.deliver(&answer, args.json)?,
-    }
-    if let (Some(gate), true) = (&answer.gate, target.is_file()) {
-        // What a log should show, whatever the file holds.
-        output::print(&compare::gate_text(&answer.comparison, gate, &output::stdout_style()))?;
-    }
-    Ok(ending::of_comparison(&answer.comparison, answer.gate.as_ref()))
+    Ok(CompareAnswer { comparison, gate })
 }
 
 /// A comparison, and whether it keeps the limits that were set.
-struct CompareAnswer {
+pub(super) struct CompareAnswer {
     comparison: Comparison,
     gate: Option<Gate>,
 }

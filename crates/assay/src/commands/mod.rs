@@ -12,6 +12,7 @@ mod rank;
 mod records;
 mod report;
 mod run;
+mod serve;
 mod suite;
 mod verify;
 
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Label(args) => records::label(&args),
         Command::Rm(args) => records::rm(&args),
         Command::Report(args) => report::report(&args),
+        Command::Serve(args) => serve::serve(&args),
         Command::Completions(args) => about::completions(&args),
         Command::Man(args) => about::man(&args),
         Command::Licences(args) => about::licences(&args),

@@ -130,6 +130,13 @@ fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> 
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    let (answered, goes_on) = race_answer(args, &mut target)?;
+    target.deliver(&answered, args.json)?;
+    Ok(ending::of_answer(goes_on))
+}
+
+/// The next step of a race, wherever it goes, and whether anything fits.
+pub(super) fn race_answer(args: &RaceArgs, target: &mut Target) -> Result<(Answered, bool), Failure> {
     let mut records = target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?;
     target.settle(&mut records);
     let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
@@ -142,12 +149,18 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let step = race(&records, &load, quantity, &options)?;
-    target.deliver(&Answered { document: plan::race(&step), json: json!(step) }, args.json)?;
-    Ok(ending::of_answer(!step.nothing_fit()))
+    Ok((Answered { document: plan::race(&step), json: json!(step) }, !step.nothing_fit()))
 }
 
 fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(&args.file, WITHOUT_PICTURE)?;
+    let answered = swap_answer(args, &mut target)?;
+    target.deliver(&answered, args.json)?;
+    Ok(Exit::Good)
+}
+
+/// What a swap says, wherever it goes.
+pub(super) fn swap_answer(args: &SwapArgs, target: &mut Target) -> Result<Answered, Failure> {
     let options = SwapOptions {
         suspect: SwapPlace::parse(&args.suspect, "--suspect")?,
         other: SwapPlace::parse(&args.other, "--other")?,
@@ -165,8 +178,7 @@ fn swap(args: &SwapArgs) -> Result<Exit, Failure> {
     target.settle(&mut records);
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
     let test = swap_test(&records, decided.as_ref().map(|(load, quantity)| (load, *quantity)), &options)?;
-    target.deliver(&Answered { document: plan::swap(&test), json: json!(test) }, args.json)?;
-    Ok(Exit::Good)
+    Ok(Answered { document: plan::swap(&test), json: json!(test) })
 }
 
 fn deciding(records: &[Record], load: Option<&str>, metric: Option<Quantity>) -> Result<(Load, Quantity), Failure> {

@@ -7,7 +7,7 @@ use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_pictures::Drawing;
 use assay_report as report;
-use assay_report::{Document, Style, rank};
+use assay_report::{Answered, Document, Style, rank};
 use assay_store::Detail;
 use serde_json::Value;
 
@@ -18,6 +18,13 @@ use crate::{ending, output, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(&args.file, WITH_PICTURE)?;
+    let ranked = rank_answer(args, &mut target)?;
+    target.deliver(&ranked, args.json)?;
+    Ok(ending::of_answer(ranked.report.primary.refusal.is_none()))
+}
+
+/// The answer, wherever it goes.
+pub(super) fn rank_answer(args: &RankArgs, target: &mut Target) -> Result<Ranked, Failure> {
     // Of many records the histograms alone would fill the memory.
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
     let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
@@ -35,12 +42,10 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     };
     let records: Vec<&Record> = records.iter().collect();
     let report = ranked(&records, &ask).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
-    let ranked = Ranked { report, all: args.all };
-    target.deliver(&ranked, args.json)?;
-    Ok(ending::of_answer(ranked.report.primary.refusal.is_none()))
+    Ok(Ranked { report, all: args.all })
 }
 
-struct Ranked {
+pub(super) struct Ranked {
     report: RankReport,
     all: bool,
 }
@@ -73,11 +78,18 @@ impl From<AdviseError> for Failure {
 
 pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let mut target = Target::new(args.file(), WITHOUT_PICTURE)?;
+    let (answered, no) = advise_answer(args, &mut target)?;
+    target.deliver(&answered, args.json())?;
+    Ok(ending::of_answer(!no))
+}
+
+/// The answer, wherever it goes, and whether it is no.
+pub(super) fn advise_answer(args: &AdviseArgs, target: &mut Target) -> Result<(Answered, bool), Failure> {
     let of = |queries: &[String]| queries::find_all(queries, Detail::Latencies);
     let mut parts = target.redacted_parts(vec![of(args.queries())?, of(args.other_queries())?])?;
     let (mut others, mut records) = (parts.pop().unwrap_or_default(), parts.pop().unwrap_or_default());
     target.settle(records.iter_mut().chain(&mut others));
-    let (answered, no) = match args.question() {
+    Ok(match args.question() {
         Question::Nas(question) => (report::advise::nas(&advise::nas(&records, &others, &question)?), false),
         Question::Cache(question) => {
             let found = advise::cache(&records, &others, &question)?;
@@ -88,9 +100,7 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
             let found = advise::class(&records, &classes)?;
             (report::advise::class(&found), found.is_no())
         }
-    };
-    target.deliver(&answered, args.json())?;
-    Ok(ending::of_answer(!no))
+    })
 }
 
 fn is_no(found: &CacheAdvice) -> bool {

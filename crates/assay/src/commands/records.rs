@@ -66,6 +66,11 @@ fn lives(records: &[Record]) -> Result<Lives, Failure> {
     if records.iter().all(|record| record.outcome != Outcome::Running) {
         return Ok(Lives::new());
     }
+    all_lives()
+}
+
+/// The same of all records of the store that are being made.
+pub(super) fn all_lives() -> Result<Lives, Failure> {
     let life = |state: OwnerState| match state {
         OwnerState::Alive => Life::Running,
         OwnerState::Dead | OwnerState::Rebooted => Life::Killed,

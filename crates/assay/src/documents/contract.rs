@@ -21,7 +21,7 @@ use super::fleet::{
 use super::{
     BaselineDocument, CompareDocument, DryRunDocument, ErrorDocument, ExportDocument, FormatsDocument, ImportDocument,
     InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, RecordPercentiles, RemovedBaseline, RemovedRecords,
-    ReportDocument, RestoreDocument, SettledDocument, SuiteDocument, SuiteText, WrittenFile,
+    ReportDocument, RestoreDocument, ServeDocument, SettledDocument, SuiteDocument, SuiteText, WrittenFile,
 };
 use crate::cli::Cli;
 
@@ -57,6 +57,7 @@ fn documents() -> Vec<Published> {
         published("info", &["assay info"], of::<InfoDocument>),
         published("info-list", &["assay info --list"], of::<InfoListDocument>),
         published("restore", &["assay verify --restore"], of::<RestoreDocument>),
+        published("serve", &["assay serve"], of::<ServeDocument>),
         published("list", &["assay list"], of::<Vec<assay_report::ListedRecord>>),
         published("aggregate", &["assay list --aggregate"], of::<AggregatesDocument<'static>>),
         published("percentiles", &["assay show --percentiles"], of::<Vec<RecordPercentiles>>),

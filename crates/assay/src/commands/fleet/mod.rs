@@ -7,7 +7,7 @@ mod ledgers;
 mod measured;
 mod nodes;
 mod records;
-mod report;
+pub(super) mod report;
 mod rotate;
 mod view;
 mod watcher;

@@ -9,6 +9,7 @@ use assay_core::text::harmless;
 use assay_fleet::{Fate, Ledger, run_named};
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, fleet};
+use assay_serve::FleetRunLine;
 use assay_store::{Detail, SqliteStore, Store, StoreError, Summary};
 use serde_json::Value;
 
@@ -21,18 +22,23 @@ use crate::{imports, output, queries, state};
 
 pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITH_PICTURE)?;
+    let answer = report_answer(args, &target)?;
+    target.deliver(&answer, args.json)?;
+    Ok(if answer.report.loads.is_empty() { Exit::No } else { Exit::Good })
+}
+
+/// The report, wherever it goes.
+pub(in crate::commands) fn report_answer(args: &FleetReportArgs, target: &Target) -> Result<ReportAnswer, Failure> {
     let Gathered { mut run, mut others, named } = gathered(args.run.as_deref(), args.against.as_deref())?;
     for run in others.iter_mut().chain([&mut run]) {
         target.redact_run(run)?;
     }
     let compared = args.against.as_deref() != Some("none");
     let reference = named.and_then(|at| others.get(at));
-    let answer = ReportAnswer { report: reported(&run, &others, reference, compared), all: args.all };
-    target.deliver(&answer, args.json)?;
-    Ok(if answer.report.loads.is_empty() { Exit::No } else { Exit::Good })
+    Ok(ReportAnswer { report: reported(&run, &others, reference, compared), all: args.all })
 }
 
-struct ReportAnswer {
+pub(in crate::commands) struct ReportAnswer {
     report: FleetReport,
     /// Whether a terminal shows each figure, too.
     all: bool,
@@ -115,6 +121,17 @@ struct Known {
     created: String,
     ledger: Option<Ledger>,
     summaries: Vec<Summary>,
+}
+
+/// The runs of ledgers and of the store, the newest first, as lines of a list.
+pub(in crate::commands) fn run_lines() -> Result<Vec<FleetRunLine>, Failure> {
+    let line = |known: Known| FleetRunLine {
+        nodes: known.ledger.as_ref().map_or(known.summaries.len(), |ledger| ledger.nodes.len()),
+        is_open: known.ledger.is_some_and(|ledger| ledger.nodes.iter().any(|node| node.fate.is_none())),
+        name: known.name,
+        created: known.created,
+    };
+    Ok(known(state::existing()?.as_ref())?.into_iter().map(line).collect())
 }
 
 /// The runs of ledgers and labels, the newest first.

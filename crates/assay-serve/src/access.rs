@@ -1,0 +1,275 @@
+//! Who may ask: the host by which the page was reached, the secret, the session, and where a form comes from.
+//!
+//! A page of another origin must neither read nor start anything. Three things keep it out, each of which would do alone against
+//! most: the name in `Host` has to be one of this server (DNS rebinding), the cookie is not sent by other sites
+//! (`SameSite=Strict`), and each form that changes something holds a token that only a page of this server knows.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::sync::Mutex;
+
+use crate::page;
+use crate::server::App;
+
+/// Shortest token that a user may choose, in characters.
+pub const TOKEN_LEAST: usize = 16;
+
+/// Text that only this server and its user know.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// 256 random bits as 64 hexadecimal digits.
+    #[must_use]
+    pub fn from_random(bits: [u8; 32]) -> Self {
+        Self(blake3::Hash::from_bytes(bits).to_hex().to_string())
+    }
+
+    /// A token that the user chose; none where it is shorter than [`TOKEN_LEAST`].
+    #[must_use]
+    pub fn chosen(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (text.chars().count() >= TOKEN_LEAST).then(|| Self(text.to_owned()))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether another text is the same. The time that this takes says nothing of where they differ.
+    #[must_use]
+    pub fn is(&self, other: &str) -> bool {
+        blake3::hash(self.0.as_bytes()) == blake3::hash(other.as_bytes())
+    }
+
+    /// Another secret, which does not reveal this one.
+    fn derived(&self, purpose: &str) -> Self {
+        Self(blake3::derive_key(purpose, self.0.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// The rules of one server.
+#[derive(Debug)]
+pub struct Access {
+    secret: Secret,
+    /// Value of the cookie.
+    session: Secret,
+    /// Value of the hidden field in forms.
+    form: Secret,
+    /// Name of the cookie: cookies of one host are shared between its ports.
+    cookie: String,
+    /// What `Host` may say.
+    hosts: Vec<String>,
+    /// Wrong tokens are answered one after the other, and late.
+    wrong: Mutex<()>,
+}
+
+/// How long a wrong token waits for its answer.
+const WRONG_WAITS: Duration = Duration::from_secs(1);
+/// How a page that is not allowed is answered where there is nothing to log in with.
+const NEEDS_ADDRESS: &str = "This page belongs to one user. Open the address that assay serve printed, with its secret.";
+
+impl Access {
+    /// For a server that listens on this address; `random` is fresh, and `names` are further host names that lead to it.
+    #[must_use]
+    pub fn new(secret: Secret, random: [u8; 32], address: SocketAddr, names: &[String]) -> Self {
+        let port = address.port();
+        let mut hosts = vec![address.to_string()];
+        if address.ip().is_loopback() {
+            hosts.push(format!("localhost:{port}"));
+        }
+        for name in names {
+            hosts.push(name.to_ascii_lowercase());
+            hosts.push(format!("{}:{port}", name.to_ascii_lowercase()));
+        }
+        let base = Secret::from_random(random);
+        let (session, form) = (base.derived("assay serve session"), base.derived("assay serve form"));
+        Self { secret, session, form, cookie: format!("assay-{port}"), hosts, wrong: Mutex::new(()) }
+    }
+
+    /// The value of the hidden field in forms.
+    pub(crate) fn form_token(&self) -> &str {
+        self.form.text()
+    }
+
+    /// Whether a form comes from a page of this server.
+    pub(crate) fn is_own_form(&self, fields: &[(String, String)]) -> bool {
+        fields.iter().any(|(name, value)| name == page::TOKEN_FIELD && self.form.is(value))
+    }
+
+    fn is_own_host(&self, headers: &HeaderMap) -> bool {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
+        host.is_some_and(|host| self.hosts.contains(&host))
+    }
+
+    fn has_session(&self, headers: &HeaderMap) -> bool {
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies.flat_map(|all| all.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.any(|(name, value)| name == self.cookie && self.session.is(value))
+    }
+
+    /// A form of another site, as browsers say it.
+    fn is_cross_site(&self, headers: &HeaderMap) -> bool {
+        let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let other_site = said("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site));
+        let other_origin = said("origin").is_some_and(|origin| {
+            let host = origin.split_once("://").map_or(origin, |(_, host)| host).to_ascii_lowercase();
+            !self.hosts.contains(&host)
+        });
+        other_site || other_origin
+    }
+
+    /// Answers a token: a session, or a refusal that is late on purpose.
+    pub(crate) async fn log_in(&self, token: &str) -> Option<Response> {
+        if !self.secret.is(token) {
+            let _one_at_a_time = self.wrong.lock().await;
+            tokio::time::sleep(WRONG_WAITS).await;
+            return None;
+        }
+        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie, self.session.text());
+        let mut response = page::see("/");
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+        }
+        Some(response)
+    }
+}
+
+/// What a browser may do with any answer: nothing but its own styles, scripts and forms.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Lets a request through, or refuses it; sets the headers that each answer has.
+pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let mut response = judged(&app, request, next).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+async fn judged(app: &Arc<App>, request: Request, next: Next) -> Response {
+    let access = &app.access;
+    let headers = request.headers();
+    if !access.is_own_host(headers) {
+        return plain(StatusCode::MISDIRECTED_REQUEST, "This server does not answer to that host name.");
+    }
+    if ![Method::GET, Method::HEAD, Method::POST].contains(request.method()) {
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "Pages are read with GET, and forms are sent with POST.");
+    }
+    if request.method() == Method::POST && access.is_cross_site(headers) {
+        return plain(StatusCode::FORBIDDEN, "This form was sent by a page of another site.");
+    }
+    let key = request.uri().query().and_then(|query| query.strip_prefix("key=")).map(str::to_owned);
+    if let (Some(key), "/") = (key, request.uri().path()) {
+        return match access.log_in(&key).await {
+            Some(response) => response,
+            None => plain(StatusCode::FORBIDDEN, "The secret in this address is wrong; assay serve prints the right one."),
+        };
+    }
+    if access.has_session(headers) || crate::routes::is_open(request.uri().path()) {
+        return next.run(request).await;
+    }
+    match app.asks_for_token {
+        true => page::see("/login"),
+        false => plain(StatusCode::FORBIDDEN, NEEDS_ADDRESS),
+    }
+}
+
+fn plain(status: StatusCode, words: &str) -> Response {
+    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Body::from(format!("{words}\n"))).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access() -> Access {
+        let secret = Secret::from_random([1; 32]);
+        Access::new(secret, [2; 32], "127.0.0.1:4321".parse().unwrap(), &["nas.lan".to_owned()])
+    }
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap())).collect::<HeaderMap>()
+    }
+
+    #[test]
+    fn only_names_of_this_server_are_its_hosts() {
+        let access = access();
+        for (host, own) in [
+            ("127.0.0.1:4321", true),
+            ("localhost:4321", true),
+            ("LOCALHOST:4321", true),
+            ("nas.lan", true),
+            ("nas.lan:4321", true),
+            ("127.0.0.1", false),
+            ("127.0.0.1:80", false),
+            ("attacker.example:4321", false),
+            ("localhost.attacker.example:4321", false),
+        ] {
+            assert_eq!(access.is_own_host(&headers(&[("host", host)])), own, "{host}");
+        }
+        assert!(!access.is_own_host(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_session_is_the_cookie_of_this_server_alone() {
+        let access = access();
+        let right = format!("x=1; assay-4321={}", access.session.text());
+        assert!(access.has_session(&headers(&[("cookie", &right)])));
+        for wrong in ["", "assay-4321=", "assay-4321", "assay-80=1"] {
+            assert!(!access.has_session(&headers(&[("cookie", wrong)])), "{wrong}");
+        }
+        // Neither secret is the other.
+        for other in [access.secret.text(), access.form.text()] {
+            assert!(!access.has_session(&headers(&[("cookie", &format!("assay-4321={other}"))])));
+        }
+    }
+
+    #[test]
+    fn a_form_of_another_site_is_known_by_either_header() {
+        let access = access();
+        for (pairs, cross) in [
+            (vec![], false),
+            (vec![("origin", "http://127.0.0.1:4321")], false),
+            (vec![("origin", "http://localhost:4321"), ("sec-fetch-site", "same-origin")], false),
+            (vec![("origin", "null")], true),
+            (vec![("origin", "http://attacker.example")], true),
+            (vec![("origin", "http://127.0.0.1:80")], true),
+            (vec![("sec-fetch-site", "cross-site")], true),
+            (vec![("sec-fetch-site", "same-site")], true),
+        ] {
+            assert_eq!(access.is_cross_site(&headers(&pairs)), cross, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_chosen_token_is_long_enough() {
+        assert!(Secret::chosen("fifteen letters").is_none());
+        assert!(Secret::chosen("  fifteen letters \n").is_none(), "blanks at the ends do not count");
+        assert!(Secret::chosen("sixteen letters!").is_some_and(|secret| secret.is("sixteen letters!")));
+    }
+}

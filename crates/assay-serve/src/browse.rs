@@ -1,0 +1,377 @@
+//! What the store holds: media as cards, records as a list, a record, baselines, plans and runs on nodes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use assay_core::text::{clean, harmless};
+use assay_core::units::counted;
+use assay_report::{Format, UnitCard, View, list_table, part, render};
+use assay_store::Summary;
+use axum::body::Body;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, PreEscaped, html};
+
+use crate::form::{Pairs, value};
+use crate::page::{self, Page, Tab, copy_button};
+use crate::program::{Program, Refusal};
+use crate::server::App;
+
+/// Media on a page.
+const CARDS: usize = 12;
+/// Records on a page.
+const ROWS: usize = 50;
+/// Newest records of a medium that its card is made from: the last with figures, the one before, and a check.
+const PER_CARD: usize = 4;
+
+// Media.
+
+/// Records of one medium, oldest first.
+struct Unit {
+    model: String,
+    unit: String,
+    ids: Vec<String>,
+    newest: String,
+}
+
+/// Media by their newest record, the newest first. Records that name no unit are media of their own.
+fn units(summaries: Vec<Summary>) -> Vec<Unit> {
+    let mut known: HashMap<(String, String), usize> = HashMap::new();
+    let mut all: Vec<Unit> = Vec::new();
+    for summary in summaries {
+        let label = summary.labels.get("unit").filter(|unit| !unit.is_empty());
+        let unit = label.or(summary.unit.as_ref()).cloned().unwrap_or_else(|| summary.id.clone());
+        let key = (summary.model().to_owned(), unit);
+        let at = *known.entry(key.clone()).or_insert_with(|| {
+            all.push(Unit { model: key.0, unit: key.1, ids: Vec::new(), newest: String::new() });
+            all.len() - 1
+        });
+        all[at].newest = summary.created.clone().max(std::mem::take(&mut all[at].newest));
+        all[at].ids.push(summary.id);
+    }
+    all.sort_by(|a, b| b.newest.cmp(&a.newest));
+    all
+}
+
+/// Number of a page from 1, of an address.
+fn number(pairs: &Pairs) -> usize {
+    value(pairs, "page").and_then(|text| text.trim().parse().ok()).filter(|page| (1..=1_000_000).contains(page)).unwrap_or(1)
+}
+
+/// Links to other pages of the same list.
+fn pager(path: &str, pairs: &Pairs, page: usize, pages: usize) -> Markup {
+    let to = |page: usize| {
+        let mut fields: Vec<String> = pairs
+            .iter()
+            .filter(|(name, value)| name != "page" && !value.is_empty())
+            .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)))
+            .collect();
+        fields.push(format!("page={page}"));
+        format!("{path}?{}", fields.join("&"))
+    };
+    html! {
+        @if pages > 1 {
+            nav.pager aria-label="More" {
+                @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
+                span { "Page " (page) " of " (pages) }
+                @if page < pages { a href=(to(page + 1)) rel="next" { "Older" } }
+            }
+        }
+    }
+}
+
+/// Text within an address.
+pub(crate) fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+pub(crate) fn media(program: &dyn Program, pairs: &Pairs) -> Result<Response, Refusal> {
+    let all = units(program.summaries("all")?);
+    let pages = all.len().div_ceil(CARDS).max(1);
+    let page = number(pairs).min(pages);
+    let shown: Vec<&Unit> = all.iter().skip((page - 1) * CARDS).take(CARDS).collect();
+    let newest = |unit: &&Unit| unit.ids[unit.ids.len().saturating_sub(PER_CARD)..].to_vec();
+    let ids: Vec<String> = shown.iter().flat_map(newest).collect();
+    let mut records: BTreeMap<String, _> =
+        program.records(&ids)?.into_iter().map(|record| (record.id.clone(), record)).collect();
+    let cards = shown.iter().filter_map(|unit| {
+        let own: Vec<_> = newest(unit).iter().filter_map(|id| records.remove(id)).collect();
+        Some((*unit, UnitCard::from_records(&own)?))
+    });
+    let body = html! {
+        h1 { "Media" }
+        @if all.is_empty() {
+            p.text { "Nothing was measured yet. " a href="/measure" { "Measure a medium" } ", or import results: " code { "assay import FILE" } "." }
+        } @else {
+            p.sub { (counted(all.len(), "medium").replace("mediums", "media")) ", the last measured first" }
+        }
+        div.cards { @for (unit, card) in cards { (card_markup(unit, &card)) } }
+        (pager("/", pairs, page, pages))
+    };
+    Ok(Page::new(Tab::Media, "Media", body).into_response())
+}
+
+fn card_markup(unit: &Unit, card: &UnitCard) -> Markup {
+    let record = format!("/records/{}", encoded(&card.record));
+    html! {
+        article.card {
+            h2 { a href=(record) { (harmless(&card.title)) } }
+            @if !card.place.is_empty() { p.sub { (harmless(&card.place)) } }
+            p class=(card.tone) { span.pill { (card.word) } @if let Some(check) = &card.check { " " span.check { "checked: " (check) } } }
+            @if !card.figures.is_empty() { (figures_markup(&card.figures)) }
+            dl.short {
+                @if let Some(health) = &card.health { div { dt { "Health" } dd { (harmless(health)) } } }
+                @if let Some(trend) = &card.trend { div { dt { "Last two" } dd { (harmless(trend)) } } }
+                @if let Some(problem) = &card.problem { div { dt { "Problem" } dd { (harmless(problem)) } } }
+                div { dt { "Last" } dd { (harmless(&card.when)) " · " (all_records(unit)) } }
+            }
+        }
+    }
+}
+
+fn all_records(unit: &Unit) -> Markup {
+    let count = counted(unit.ids.len(), "record");
+    // A value with a blank needs no quotes in a query of one condition.
+    let query = if unit.ids.len() == 1 { unit.ids[0].clone() } else { format!("model={} unit={}", unit.model, unit.unit) };
+    html! { a href={ "/records?q=" (encoded(&query)) } { (count) } }
+}
+
+/// Large figures in two columns, read and write.
+pub(crate) fn figures_markup(figures: &[(String, String, String)]) -> Markup {
+    html! {
+        dl.figures {
+            @for (title, value, spread) in figures {
+                div { dt { (harmless(title)) } dd { b { (value) } " " small { (spread) } } }
+            }
+        }
+    }
+}
+
+// Records.
+
+/// Orders of the list, with their titles.
+const SORTS: [(&str, &str); 5] =
+    [("", "newest first"), ("oldest", "oldest first"), ("model", "by model"), ("suite", "by suite"), ("result", "by result")];
+
+fn sorted(mut all: Vec<Summary>, by: &str) -> Vec<Summary> {
+    match by {
+        "oldest" => {}
+        "model" => all.sort_by(|a, b| (a.model(), &a.unit, &b.created).cmp(&(b.model(), &b.unit, &a.created))),
+        "suite" => all.sort_by(|a, b| (&a.suite, &b.created).cmp(&(&b.suite, &a.created))),
+        "result" => all.sort_by(|a, b| b.verdict.cmp(&a.verdict).then(b.created.cmp(&a.created))),
+        _ => all.reverse(),
+    }
+    all
+}
+
+pub(crate) fn records(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
+    let program = app.program.as_ref();
+    let query = value(pairs, "q").map(str::trim).filter(|query| !query.is_empty()).unwrap_or("all");
+    let by = value(pairs, "sort").unwrap_or_default();
+    let (all, refusal) = match program.summaries(query) {
+        Ok(all) => (sorted(all, by), None),
+        Err(refusal) => (Vec::new(), Some(refusal)),
+    };
+    let pages = all.len().div_ceil(ROWS).max(1);
+    let page = number(pairs).min(pages);
+    let ids: Vec<String> = all.iter().skip((page - 1) * ROWS).take(ROWS).map(|summary| summary.id.clone()).collect();
+    let mut found: BTreeMap<String, _> =
+        program.records(&ids)?.into_iter().map(|record| (record.id.clone(), record)).collect();
+    let shown: Vec<_> = ids.iter().filter_map(|id| found.remove(id)).collect();
+    let table = list_table(&shown, &program.lives());
+    let body = html! {
+        h1 { "Records" }
+        form.question method="get" action="/records" {
+            div.fields {
+                div.field { label for="q" { "Query" } input type="text" id="q" name="q" value=(query) autocomplete="off" spellcheck="false" aria-describedby="q-hint";
+                    p.hint id="q-hint" { "all, or model=…, unit=…, slot=…, suite=…, kind=…, label=…; several have all to match" } }
+                div.field { label for="sort" { "Order" } select id="sort" name="sort" {
+                    @for (name, title) in SORTS { option value=(name) selected[name == by] { (title) } }
+                } }
+            }
+            p { button.main type="submit" { "Show" } }
+        }
+        @if let Some(refusal) = &refusal { (page::said(refusal)) } @else { p.sub { (counted(all.len(), "record")) } }
+        @if !shown.is_empty() { (records_table(app, &table)) }
+        (pager("/records", pairs, page, pages))
+    };
+    Ok(Page::new(Tab::Records, "Records", body).into_response())
+}
+
+fn records_table(app: &App, table: &assay_report::ListTable) -> Markup {
+    html! {
+        form method="get" action="/compare" {
+            div.scroll {
+                table.summary.stacked {
+                    thead { tr { th scope="col" { "Tick" } @for title in &table.titles { th scope="col" { (title) } } } }
+                    tbody {
+                        @for row in &table.rows {
+                            tr {
+                                td data-title="Tick" { input type="checkbox" name="of" value=(row.id) aria-label={ "Tick record " (row.id) }; }
+                                @for (at, (value, small)) in row.cells.iter().enumerate() {
+                                    @if at == 0 { th scope="row" { a href={ "/records/" (encoded(&row.id)) } { (value) } } }
+                                    @else { td data-title=(table.titles[at]) { (value) @if !small.is_empty() { " " small { (small) } } } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.actions {
+                button.main type="submit" { "Compare the ticked" }
+                button type="submit" formaction="/rank" { "Rank the ticked" }
+            }
+            fieldset.inline {
+                legend { "Name the ticked records as a baseline" }
+                (page::token(app))
+                label for="name" { "Name" } " " input type="text" id="name" name="name" value="main" autocomplete="off";
+                " " button type="submit" formmethod="post" formaction="/baselines/set" { "Set" }
+            }
+        }
+    }
+}
+
+pub(crate) fn record(program: &dyn Program, id: &str) -> Result<Response, Refusal> {
+    let id = id.to_owned();
+    let records = program.whole_records(std::slice::from_ref(&id))?;
+    let part = part(&records);
+    let Some(record) = records.first() else { return Ok(page::missing()) };
+    let text = render(Format::CrystalDiskMark, &records, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
+    let name = encoded(&record.id);
+    let body = html! {
+        (PreEscaped(&part.body))
+        @if let Some(text) = text.filter(|_| !record.measurements.is_empty()) {
+            details.folded {
+                summary { "As text, in the form of CrystalDiskMark" }
+                p { (copy_button("as-text")) }
+                pre id="as-text" { (harmless_lines(&text)) }
+            }
+        }
+        p.actions {
+            "Download: "
+            @for (format, title) in DOWNLOADS { a href={ "/records/" (name) "/as/" (format) } download={ (name) "." (format) } { (title) } " " }
+            "· " a href={ "/compare?of=" (name) "&of=last" } { "Compare with the last" }
+        }
+        (page::same_command(&["show".to_owned(), record.id.clone()]))
+    };
+    Ok(Page::new(Tab::Records, record.title(), body).with(&part).into_response())
+}
+
+/// Text of several lines, in which nothing hides or reorders.
+pub(crate) fn harmless_lines(text: &str) -> String {
+    text.lines().map(harmless).collect::<Vec<_>>().join("\n")
+}
+
+/// Formats of a record, by the ending of the file.
+const DOWNLOADS: [(&str, &str); 5] =
+    [("json", "JSON"), ("md", "Markdown"), ("csv", "CSV"), ("html", "page in one file"), ("svg", "picture")];
+
+pub(crate) fn download(program: &dyn Program, id: &str, ending: &str) -> Result<Response, Refusal> {
+    let (format, kind) = match ending {
+        "json" => (Format::Json, "application/json"),
+        "md" => (Format::Markdown, "text/markdown; charset=utf-8"),
+        "csv" => (Format::Csv, "text/csv; charset=utf-8"),
+        "html" => (Format::Html, "application/octet-stream"),
+        "svg" => (Format::Svg, "application/octet-stream"),
+        _ => return Ok(page::missing()),
+    };
+    let records = program.whole_records(&[id.to_owned()])?;
+    let file = render(format, &records, &View::default())
+        .map_err(|error| Refusal { message: harmless(&error.to_string()), is_usage: true })?;
+    let name = format!("attachment; filename=\"{}.{ending}\"", encoded(id));
+    Ok(([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, name)], Body::from(file)).into_response())
+}
+
+// Baselines, plans and runs on nodes.
+
+pub(crate) fn baselines(app: &App) -> Result<Response, Refusal> {
+    let all = app.program.baselines()?;
+    let body = html! {
+        h1 { "Baselines" }
+        p.text { "A baseline is a name for records that later ones are compared with. Tick records in the " a href="/records" { "list" } " to set one." }
+        @if all.is_empty() { p.sub { "There is none yet." } } @else {
+            div.scroll { table.summary.stacked {
+                thead { tr { th scope="col" { "Baseline" } th scope="col" { "Records" } th scope="col" { "Against the last" } th scope="col" { "Remove" } } }
+                tbody { @for (name, ids) in &all { tr {
+                    th scope="row" { a href={ "/records?q=" (encoded(&ids.join(","))) } { (harmless(name)) } }
+                    td data-title="Records" { (ids.len()) }
+                    td data-title="Against the last" {
+                        a href={ "/compare?of=" (encoded(&format!("baseline:{name}"))) "&of=last" } { "compare" } " · "
+                        a href={ "/baselines/gate?of=" (encoded(&format!("baseline:{name}\nlast"))) "&limit=" (encoded("slower than 5%")) } { "limits" }
+                    }
+                    td data-title="Remove" { form method="post" action="/baselines/remove" {
+                        (page::token(app)) input type="hidden" name="name" value=(name);
+                        button type="submit" { "Remove the name" }
+                    } }
+                } } }
+            } }
+        }
+        p { a href="/baselines/gate" { "Check limits against a baseline" } }
+    };
+    Ok(Page::new(Tab::Baselines, "Baselines", body).into_response())
+}
+
+pub(crate) fn plans(program: &dyn Program) -> Result<Response, Refusal> {
+    let mut plans: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for summary in program.summaries("all")? {
+        let Some(plan) = summary.labels.get("plan").filter(|plan| !plan.is_empty()) else { continue };
+        let (count, newest) = plans.entry(plan.clone()).or_default();
+        *count += 1;
+        *newest = summary.created.clone().max(std::mem::take(newest));
+    }
+    let body = html! {
+        h1 { "Plans" }
+        p.text { "A plan says which unit is measured in which slot in which round. It is a file: " code { "assay plan new -o plan.toml" } " makes one, and " code { "assay plan status plan.toml" } " says what is missing." }
+        @if !plans.is_empty() {
+            div.scroll { table.summary.stacked {
+                thead { tr { th scope="col" { "Plan" } th scope="col" { "Records" } th scope="col" { "Last" } } }
+                tbody { @for (plan, (count, newest)) in &plans { tr {
+                    th scope="row" { a href={ "/records?q=" (encoded(&format!("plan={plan}"))) } { (harmless(plan)) } }
+                    td data-title="Records" { (count) }
+                    td data-title="Last" { (clean(newest)) }
+                } } }
+            } }
+        }
+        ul.links {
+            li { a href="/plan/race" { "What to measure next?" } " Which models are out of the race, and which units are next." }
+            li { a href="/plan/swap" { "Card or slot?" } " Whether a slow unit or its slot is to blame." }
+        }
+    };
+    Ok(Page::new(Tab::Plan, "Plans", body).into_response())
+}
+
+pub(crate) fn fleets(program: &dyn Program) -> Result<Response, Refusal> {
+    let runs = program.fleet_runs()?;
+    let body = html! {
+        h1 { "Runs on many nodes" }
+        @if runs.is_empty() { p.text { "There is none yet: " code { "assay fleet run" } " begins one." } } @else {
+            div.scroll { table.summary.stacked {
+                thead { tr { th scope="col" { "Run" } th scope="col" { "Begun" } th scope="col" { "Nodes" } th scope="col" { "State" } } }
+                tbody { @for run in &runs { tr {
+                    th scope="row" { a href={ "/fleet/" (encoded(&run.name)) } { (harmless(&run.name)) } }
+                    td data-title="Begun" { (clean(&run.created)) }
+                    td data-title="Nodes" { (run.nodes) }
+                    td data-title="State" { (if run.is_open { "not all nodes have handed over" } else { "complete" }) }
+                } } }
+            } }
+        }
+    };
+    Ok(Page::new(Tab::Fleet, "Runs on many nodes", body).into_response())
+}
+
+pub(crate) fn fleet(program: &dyn Program, run: &str) -> Result<Response, Refusal> {
+    let words = vec!["fleet".to_owned(), "report".to_owned(), "--".to_owned(), run.to_owned()];
+    let is_open = program.fleet_runs()?.iter().any(|known| known.name == run && known.is_open);
+    let answer = program.answer(&words)?;
+    let body = html! {
+        @if is_open { p.sub { "Nodes are still expected; the page is read again every five seconds." } }
+        (page::answered(&answer, &words, &format!("/fleet/{}/picture", encoded(run))))
+    };
+    let page = Page::new(Tab::Fleet, answer.part.title.clone(), body).with_answer(&answer);
+    let mut response = Page { again: is_open.then_some(5), ..page }.into_response();
+    if is_open {
+        // Also with scripts: the page has none of its own for this.
+        response.headers_mut().insert("refresh", axum::http::HeaderValue::from_static("5"));
+    }
+    Ok(response)
+}

@@ -1,0 +1,289 @@
+//! Runs and checks that pages began: each is the program itself in a process of its own, with its events as JSON lines. A page
+//! that is closed changes nothing about it; the record is in the store whatever becomes of the server.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use assay_core::event::{Event, EventKind};
+use assay_core::text::harmless;
+use tokio::sync::watch;
+
+/// Events that a job keeps; of more, samples go first.
+const MOST_EVENTS: usize = 5000;
+/// Lines of its messages that a job keeps.
+const MOST_LINES: usize = 40;
+/// Longest line that is read, in bytes: an event with a medium and its health is some kilobytes.
+const LONGEST_LINE: u64 = 1 << 20;
+/// Jobs that are listed; older ones that have ended go.
+const MOST_JOBS: usize = 50;
+/// How long jobs have to end and to clean up when the server ends.
+const TO_END: Duration = Duration::from_secs(60);
+
+/// How a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It runs.
+    Running,
+    /// It was asked to stop, and cleans up.
+    Stopping,
+    /// It has ended with this exit code; none where a signal ended it.
+    Ended(Option<i32>),
+}
+
+/// A run or a check.
+pub(crate) struct Job {
+    /// Its number, from 1.
+    pub(crate) id: usize,
+    /// Words of the command.
+    pub(crate) words: Vec<String>,
+    /// What it measures, for people.
+    pub(crate) target: String,
+    inner: Mutex<Inner>,
+    /// How many events there were; changes wake those who watch.
+    news: watch::Sender<u64>,
+}
+
+struct Inner {
+    events: VecDeque<(u64, Event)>,
+    next: u64,
+    messages: VecDeque<String>,
+    state: State,
+    record: Option<String>,
+    child: Option<u32>,
+}
+
+/// All jobs of a server.
+#[derive(Default)]
+pub(crate) struct Jobs(Mutex<Vec<Arc<Job>>>);
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Jobs {
+    /// Starts the program with these words.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn start(&self, program: &Path, words: Vec<String>, target: String) -> std::io::Result<Arc<Job>> {
+        let mut command = Command::new(program);
+        command.args(&words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Ctrl-C at the server's terminal reaches the server, which then stops its jobs once.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
+        let (output, messages) = (child.stdout.take(), child.stderr.take());
+        let mut all = locked(&self.0);
+        let inner = Inner {
+            events: VecDeque::new(),
+            next: 0,
+            messages: VecDeque::new(),
+            state: State::Running,
+            record: None,
+            child: Some(child.id()),
+        };
+        let id = all.last().map_or(1, |job| job.id + 1);
+        let job = Arc::new(Job { id, words, target, inner: Mutex::new(inner), news: watch::Sender::new(0) });
+        all.push(Arc::clone(&job));
+        while all.len() > MOST_JOBS {
+            let Some(at) = all.iter().position(|job| matches!(job.state(), State::Ended(_))) else { break };
+            all.remove(at);
+        }
+        drop(all);
+        job.read(child, output, messages);
+        Ok(job)
+    }
+
+    /// The newest first.
+    pub(crate) fn all(&self) -> Vec<Arc<Job>> {
+        locked(&self.0).iter().rev().cloned().collect()
+    }
+
+    pub(crate) fn find(&self, id: usize) -> Option<Arc<Job>> {
+        locked(&self.0).iter().find(|job| job.id == id).cloned()
+    }
+
+    /// Stops all jobs, and waits until they have cleaned up.
+    pub(crate) fn end(&self) {
+        let all = self.all();
+        all.iter().for_each(|job| job.stop());
+        let begun = Instant::now();
+        while all.iter().any(|job| !matches!(job.state(), State::Ended(_))) && begun.elapsed() < TO_END {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Job {
+    fn read(self: &Arc<Self>, child: Child, output: Option<impl Read + Send + 'static>, messages: Option<impl Read + Send + 'static>) {
+        let of_messages = messages.map(|messages| {
+            let job = Arc::clone(self);
+            std::thread::spawn(move || lines(messages, |line| job.said(line)))
+        });
+        let job = Arc::clone(self);
+        std::thread::spawn(move || {
+            if let Some(output) = output {
+                lines(output, |line| job.happened(line));
+            }
+            if let Some(thread) = of_messages {
+                let _ = thread.join();
+            }
+            let mut child = child;
+            let code = child.wait().ok().and_then(|status| status.code());
+            let mut inner = locked(&job.inner);
+            (inner.state, inner.child) = (State::Ended(code), None);
+            drop(inner);
+            job.news.send_modify(|count| *count += 1);
+        });
+    }
+
+    fn said(&self, line: &str) {
+        let line = harmless(line);
+        let mut inner = locked(&self.inner);
+        if inner.messages.len() == MOST_LINES {
+            inner.messages.pop_front();
+        }
+        inner.messages.push_back(line);
+        drop(inner);
+        self.news.send_modify(|count| *count += 1);
+    }
+
+    fn happened(&self, line: &str) {
+        let Ok(event) = serde_json::from_str::<Event>(line) else { return };
+        let mut inner = locked(&self.inner);
+        match &event.event {
+            EventKind::Started { id, .. } | EventKind::Finished { id, .. } => inner.record = Some(id.clone()),
+            _ => {}
+        }
+        if inner.events.len() == MOST_EVENTS {
+            let passing = |event: &Event| matches!(event.event, EventKind::Sample { .. } | EventKind::Progress { .. });
+            let oldest = inner.events.iter().position(|(_, event)| passing(event)).unwrap_or(0);
+            inner.events.remove(oldest);
+        }
+        let number = inner.next;
+        inner.next += 1;
+        inner.events.push_back((number, event));
+        drop(inner);
+        self.news.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn state(&self) -> State {
+        locked(&self.inner).state
+    }
+
+    /// Id of the record, as soon as it is known.
+    pub(crate) fn record(&self) -> Option<String> {
+        locked(&self.inner).record.clone()
+    }
+
+    /// What the program said on standard error, the newest last.
+    pub(crate) fn messages(&self) -> Vec<String> {
+        locked(&self.inner).messages.iter().cloned().collect()
+    }
+
+    /// Events from this number on, with their numbers.
+    pub(crate) fn events(&self, from: u64) -> Vec<(u64, Event)> {
+        locked(&self.inner).events.iter().filter(|(number, _)| *number >= from).cloned().collect()
+    }
+
+    /// Wakes whenever something happened.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
+    }
+
+    /// The same as Ctrl-C: the run ends, removes its files, and keeps its record.
+    pub(crate) fn stop(&self) {
+        let mut inner = locked(&self.inner);
+        if let (State::Running, Some(child)) = (inner.state, inner.child) {
+            inner.state = State::Stopping;
+            interrupt(child);
+        }
+        drop(inner);
+        self.news.send_modify(|count| *count += 1);
+    }
+}
+
+/// Sends the signal of Ctrl-C. The process is a child that was not waited for, so its number is no other's.
+#[cfg(unix)]
+fn interrupt(child: u32) {
+    if let Some(child) = i32::try_from(child).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process(child, rustix::process::Signal::INT);
+    }
+}
+
+/// Windows has no such signal for a process without a console of its own.
+#[cfg(not(unix))]
+fn interrupt(_child: u32) {}
+
+/// Reads lines of bounded length; what is longer is left out.
+fn lines(from: impl Read, mut each: impl FnMut(&str)) {
+    let mut reader = BufReader::new(from);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if line.ends_with(b"\n") => each(String::from_utf8_lossy(&line).trim_end()),
+            // The last line may have no end; a part of one that is too long is no line.
+            Ok(length) if (length as u64) < LONGEST_LINE => each(String::from_utf8_lossy(&line).trim_end()),
+            Ok(_) => {}
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn wait(job: &Job) -> State {
+        let begun = Instant::now();
+        loop {
+            match job.state() {
+                ended @ State::Ended(_) => return ended,
+                _ if begun.elapsed() > Duration::from_secs(60) => panic!("it does not end"),
+                _ => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    fn shell(jobs: &Jobs, script: &str) -> Arc<Job> {
+        jobs.start(Path::new("/bin/sh"), vec!["-c".to_owned(), script.to_owned()], String::new()).unwrap()
+    }
+
+    #[test]
+    fn what_is_no_event_is_left_out_and_the_code_is_kept() {
+        let event = r#"{"at":"","elapsed_ns":1,"event":{"kind":"phase","phase":"layout"}}"#;
+        let jobs = Jobs::default();
+        let job = shell(&jobs, &format!("echo no event; echo '{event}'; echo why >&2; exit 4"));
+        assert_eq!(wait(&job), State::Ended(Some(4)));
+        assert_eq!(job.events(0).len(), 1);
+        assert!(job.events(1).is_empty());
+        assert_eq!(job.messages(), ["why"]);
+    }
+
+    #[test]
+    fn stopping_is_the_signal_of_ctrl_c() {
+        let jobs = Jobs::default();
+        let job = shell(&jobs, "trap 'echo cleaned >&2; exit 130' INT; echo ready >&2; while :; do sleep 0.01; done");
+        while job.messages().is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        jobs.end();
+        assert_eq!(job.state(), State::Ended(Some(130)));
+        assert_eq!(job.messages(), ["ready", "cleaned"]);
+        job.stop();
+        assert_eq!(job.state(), State::Ended(Some(130)), "what has ended is not stopped");
+    }
+
+    #[test]
+    fn a_line_without_end_takes_no_memory() {
+        let mut read = Vec::new();
+        let long = [vec![b'x'; 3 << 20], b"\nshort\nlast".to_vec()].concat();
+        lines(long.as_slice(), |line| read.push(line.len()));
+        assert_eq!(read, [0, 5, 4], "the end of a long line, and two lines");
+    }
+}

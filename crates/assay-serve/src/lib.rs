@@ -1,0 +1,21 @@
+//! `assay serve`: the store in a browser. Media, records and answers are pages, questions are forms, and a medium is measured or
+//! checked from the page, by the same program that the command line starts.
+//!
+//! Nothing is computed here: what a page says comes from [`Program`], which answers the words of the command line.
+
+mod access;
+mod browse;
+mod form;
+mod jobs;
+mod live;
+mod measure;
+mod page;
+mod program;
+mod questions;
+mod routes;
+mod server;
+
+pub use access::{Access, Secret, TOKEN_LEAST};
+pub use questions::commands;
+pub use program::{Answer, FleetRunLine, Place, Program, Refusal, SuiteLine};
+pub use server::{ServeError, Server};

@@ -1,0 +1,291 @@
+//! Measuring from the page: choose a medium, see what would be done, start, watch, stop.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use assay_core::text::harmless;
+use assay_report::{Format, UnitCard, View, render};
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+
+use crate::browse::{encoded, figures_markup, harmless_lines};
+use crate::form::{Pairs, command_line, value};
+use crate::jobs::{Job, State};
+use crate::live::shown;
+use crate::page::{self, Page, Tab, copy_button};
+use crate::program::{Program, Refusal};
+use crate::server::App;
+
+/// What is done to a medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// `assay run`.
+    Measure,
+    /// `assay verify --quick`.
+    QuickCheck,
+    /// `assay verify`.
+    FullCheck,
+}
+
+const WHATS: [(&str, What, &str); 3] = [
+    ("measure", What::Measure, "Measure its speed"),
+    ("quick", What::QuickCheck, "Check by samples whether it is genuine"),
+    ("full", What::FullCheck, "Fill the free space, and read it back"),
+];
+/// Labels that a form offers.
+const LABELS: [(&str, &str); 4] = [("model", "Model"), ("unit", "Unit"), ("slot", "Slot"), ("price", "Price, like 12.90USD")];
+
+/// What a form asks for.
+struct Asked {
+    what: What,
+    target: String,
+    suite: String,
+    labels: Vec<(&'static str, String)>,
+    /// Whether the target is a device, which is overwritten.
+    is_device: bool,
+}
+
+impl Asked {
+    fn read(pairs: &Pairs) -> Result<Self, Refusal> {
+        let usage = |message: &str| Refusal { message: message.to_owned(), is_usage: true };
+        let text = |name: &str| value(pairs, name).map(str::trim).filter(|text| !text.is_empty());
+        let target = text("other").or(text("target")).ok_or_else(|| usage("choose a medium, or name a directory on it"))?;
+        if target.contains('\0') || target.len() > 4096 {
+            return Err(usage("the target is no path"));
+        }
+        let what = text("what").and_then(|name| WHATS.iter().find(|(known, ..)| *known == name)).map_or(What::Measure, |known| known.1);
+        let suite = text("suite").unwrap_or("quick").to_owned();
+        let labels = LABELS.iter().filter_map(|(key, _)| Some((*key, text(key)?.to_owned()))).collect();
+        Ok(Self { what, target: target.to_owned(), suite, labels, is_device: is_device(target) })
+    }
+
+    /// Words of the command; `typed` is the name of the device that the user typed.
+    fn words(&self, typed: Option<&str>) -> Vec<String> {
+        let mut words: Vec<String> = match self.what {
+            What::Measure => vec!["run".to_owned(), format!("--suite={}", self.suite)],
+            What::QuickCheck => vec!["verify".to_owned(), "--quick".to_owned()],
+            What::FullCheck => vec!["verify".to_owned()],
+        };
+        words.extend(self.labels.iter().map(|(key, text)| format!("--label={key}={text}")));
+        if self.what == What::Measure && self.is_device {
+            words.push("--raw".to_owned());
+            words.extend(typed.map(|name| format!("--overwrite={name}")));
+        }
+        words.extend(["--".to_owned(), self.target.clone()]);
+        words
+    }
+
+    /// With further options before `--`.
+    fn words_with(&self, typed: Option<&str>, more: &[&str]) -> Vec<String> {
+        let mut words = self.words(typed);
+        let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        words.splice(at..at, more.iter().map(|word| (*word).to_owned()));
+        words
+    }
+
+    /// Whether what is on the medium is lost, so that its name has to be typed.
+    fn overwrites(&self) -> bool {
+        self.is_device && self.what == What::Measure && self.suite != "read-only"
+    }
+
+    fn fields(&self) -> Markup {
+        let what = WHATS.iter().find(|known| known.1 == self.what).map_or("measure", |known| known.0);
+        html! {
+            input type="hidden" name="target" value=(self.target);
+            input type="hidden" name="what" value=(what);
+            input type="hidden" name="suite" value=(self.suite);
+            @for (key, text) in &self.labels { input type="hidden" name=(key) value=(text); }
+        }
+    }
+}
+
+fn is_device(target: &str) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        std::fs::metadata(target).is_ok_and(|meta| meta.file_type().is_block_device())
+    }
+    #[cfg(not(unix))]
+    {
+        target.starts_with(r"\\.\")
+    }
+}
+
+pub(crate) fn choose(app: &App) -> Response {
+    let (places, suites) = (app.program.places(), app.program.suites());
+    let jobs = app.jobs.all();
+    let body = html! {
+        h1 { "Measure or check a medium" }
+        @if !jobs.is_empty() {
+            h2 { "Begun from here" }
+            ul.links { @for job in &jobs { li { a href={ "/runs/" (job.id) } { (harmless(&job.target)) } " " (state_words(job.state())) } } }
+        }
+        form.question method="get" action="/measure/plan" {
+            fieldset {
+                legend { "Medium" }
+                @for (at, place) in places.iter().enumerate() {
+                    @let id = format!("m{at}");
+                    div.choice {
+                        input type="radio" id=(id) name="target" value=(place.path.to_string_lossy()) checked[at == 0];
+                        label for=(id) {
+                            b { (harmless(&place.path.to_string_lossy())) } " "
+                            (harmless(&place.title)) " · " (place.kind) @if !place.size.is_empty() { " · " (place.size) }
+                            @if !place.is_mounted { " · " span.pill.care { "not mounted" } }
+                        }
+                    }
+                }
+                div.field { label for="other" { "Or a directory on another medium" } input type="text" id="other" name="other" autocomplete="off" spellcheck="false"; }
+            }
+            fieldset {
+                legend { "What" }
+                @for (name, what, title) in WHATS {
+                    div.choice { input type="radio" id={ "w-" (name) } name="what" value=(name) checked[what == What::Measure]; label for={ "w-" (name) } { (title) } }
+                }
+                div.field { label for="suite" { "Suite" } select id="suite" name="suite" {
+                    @for suite in &suites { option value=(suite.name) selected[suite.name == "quick"] { (suite.name) ": " (suite.about) } }
+                } }
+            }
+            fieldset {
+                legend { "Labels, where you want them" }
+                div.fields { @for (key, title) in LABELS { div.field { label for=(key) { (title) } input type="text" id=(key) name=(key) autocomplete="off"; } } }
+            }
+            p { button.main type="submit" { "Show what would be done" } }
+        }
+    };
+    Page::new(Tab::Measure, "Measure", body).into_response()
+}
+
+/// What a dry run says: its lines, and whether it would begin.
+fn dry_run(program: &dyn Program, words: &[String]) -> Result<(String, bool), Refusal> {
+    let output = Command::new(program.executable()).args(words).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| Refusal { message: format!("assay cannot be started: {error}"), is_usage: false })?;
+    let said = if output.status.success() { &output.stdout } else { &output.stderr };
+    Ok((harmless_lines(String::from_utf8_lossy(said).trim_end()), output.status.success()))
+}
+
+pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
+    let asked = Asked::read(pairs)?;
+    // Whether data on a device may go is asked below; the rest of the plan is shown before that.
+    let typed = asked.overwrites().then_some(asked.target.as_str());
+    let (said, begins) = dry_run(app.program.as_ref(), &asked.words_with(typed, &["--dry-run"]))?;
+    let body = html! {
+        h1 { @if begins { "This would be done" } @else { "This is refused" } }
+        pre.said { (said) }
+        @if begins {
+            form.question method="post" action="/measure/start" {
+                (page::token(app)) (asked.fields())
+                @if asked.overwrites() {
+                    p.refusal { "Everything on " (harmless(&asked.target)) " is lost." }
+                    div.field { label for="typed" { "Type the name of the device" } input type="text" id="typed" name="typed" required autocomplete="off" spellcheck="false"; }
+                }
+                p { button.main type="submit" { @if asked.what == What::Measure { "Measure" } @else { "Check" } } }
+            }
+        }
+        p { a href="/measure" { "Choose again" } }
+        (page::same_command(&asked.words(typed)))
+    };
+    Ok(Page::new(Tab::Measure, "Measure", body).into_response())
+}
+
+pub(crate) fn start(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
+    let asked = Asked::read(pairs)?;
+    let typed = value(pairs, "typed").map(str::trim);
+    if asked.overwrites() && typed != Some(asked.target.as_str()) {
+        let message = format!("the name that was typed is not {}; nothing was started", harmless(&asked.target));
+        return Err(Refusal { message, is_usage: true });
+    }
+    let words = asked.words_with(typed.filter(|_| asked.overwrites()), &["--events"]);
+    let job = app.jobs.start(&app.program.executable(), words, asked.target.clone());
+    let job = job.map_err(|error| Refusal { message: format!("assay cannot be started: {error}"), is_usage: false })?;
+    Ok(page::see(&format!("/runs/{}", job.id)))
+}
+
+fn state_words(state: State) -> String {
+    match state {
+        State::Running => "is running".to_owned(),
+        State::Stopping => "is stopping, and removes its files".to_owned(),
+        State::Ended(Some(0)) => "has ended".to_owned(),
+        State::Ended(Some(130)) => "was stopped".to_owned(),
+        State::Ended(Some(code)) => format!("has ended with exit code {code}"),
+        State::Ended(None) => "was killed".to_owned(),
+    }
+}
+
+pub(crate) fn job(app: &App, job: &Arc<Job>) -> Result<Response, Refusal> {
+    let state = job.state();
+    let ended = matches!(state, State::Ended(_));
+    let record = match job.record().filter(|_| ended) {
+        Some(id) => app.program.whole_records(&[id]).unwrap_or_default().into_iter().next(),
+        None => None,
+    };
+    let body = html! {
+        h1 { (harmless(&job.target)) " " (state_words(state)) }
+        @if let Some(record) = &record { (result(record)) }
+        @if !ended { (live(app, job)) }
+        @let messages = job.messages();
+        @if !messages.is_empty() { details.folded open[ended && record.is_none()] { summary { "Messages" } pre { (messages.join("\n")) } } }
+        p { a href="/measure" { "Measure again" } }
+        p.command { "The same on the command line: " code { (harmless(&command_line(&plain_words(job)))) } }
+    };
+    let title = format!("{} {}", job.target, state_words(state));
+    let page = Page::new(Tab::Measure, title, body);
+    Ok(Page { again: (!ended).then_some(2), ..page }.into_response())
+}
+
+/// Without the option by which the server watches.
+fn plain_words(job: &Job) -> Vec<String> {
+    job.words.iter().filter(|word| *word != "--events").cloned().collect()
+}
+
+/// The result as large figures and as text.
+fn result(record: &assay_core::record::Record) -> Markup {
+    let alone = std::slice::from_ref(record);
+    let card = UnitCard::from_records(alone);
+    let text = render(Format::CrystalDiskMark, alone, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
+    html! {
+        @if let Some(card) = &card {
+            p class=(card.tone) { span.pill { (card.word) } " " (harmless(&assay_report::verdict_sentence(record))) }
+            @if !card.figures.is_empty() { (figures_markup(&card.figures)) }
+            @if let Some(problem) = &card.problem { p.refusal { (harmless(problem)) } }
+        }
+        @if let Some(text) = text.filter(|_| !record.measurements.is_empty()) {
+            details.folded { summary { "As text, in the form of CrystalDiskMark" } p { (copy_button("as-text")) } pre id="as-text" { (harmless_lines(&text)) } }
+        }
+        p { a href={ "/records/" (encoded(&record.id)) } { "The whole record" } }
+    }
+}
+
+/// The view of a job that runs: filled by the script, and without it read again every two seconds.
+fn live(app: &App, job: &Job) -> Markup {
+    let events = job.events(0);
+    let all: Vec<_> = events.iter().filter_map(|(_, event)| shown(event)).collect();
+    let last = |kinds: &[&str], key: &str| {
+        let with = all.iter().rev().find(|value| kinds.iter().any(|kind| value["kind"] == *kind) && value[key].is_string());
+        with.and_then(|value| value[key].as_str()).unwrap_or("–").to_owned()
+    };
+    let share = all.iter().rev().find_map(|value| value["share"].as_f64()).unwrap_or(0.0);
+    let next = events.last().map_or(0, |(number, _)| number + 1);
+    html! {
+        section.live id="live" data-events={ "/runs/" (job.id) "/events?from=" (next) } aria-live="off" {
+            p id="live-head" { (last(&["repeat", "phase", "started"], "text")) }
+            progress id="live-share" max="1" value=(share) aria-label="Done" {}
+            dl.figures {
+                div { dt { "Rate" } dd { b id="live-rate" { (last(&["sample", "progress"], "rate")) } } }
+                div { dt { "IOPS" } dd { b id="live-iops" { (last(&["sample"], "iops")) } } }
+                div { dt { "p99" } dd { b id="live-p99" { (last(&["sample"], "p99")) } } }
+                div { dt { "Temperature" } dd { b id="live-temperature" { (last(&["sample"], "temperature")) } } }
+                div { dt { "Time" } dd { b id="live-left" { (last(&["sample", "repeat"], "left")) } } }
+            }
+            svg id="live-curve" viewBox="0 0 600 80" role="img" aria-label="Rate over time" hidden { polyline fill="none" points="" {} }
+            ul id="live-warnings" { @for value in all.iter().filter(|value| value["kind"] == "warning") { li { (value["text"].as_str().unwrap_or_default()) } } }
+            div.scroll { table.summary {
+                thead { tr { th scope="col" { "Done" } th scope="col" { "Rate" } th scope="col" { "IOPS" } th scope="col" { "p99" } } }
+                tbody id="live-done" { @for value in all.iter().filter(|value| value["kind"] == "done") { tr {
+                    th scope="row" { (value["load"].as_str().unwrap_or_default()) " " (value["repeat"].as_u64().unwrap_or(0)) }
+                    @for key in ["rate", "iops", "p99"] { td { (value[key].as_str().unwrap_or_default()) } }
+                } } }
+            } }
+        }
+        form method="post" action={ "/runs/" (job.id) "/stop" } { (page::token(app)) p { button.main type="submit" { "Stop" } } }
+    }
+}

@@ -1,0 +1,151 @@
+//! Connections: how many, how long they may take, and how they end.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use crate::access::{Access, Secret};
+use crate::jobs::Jobs;
+use crate::program::Program;
+use crate::routes::router;
+
+/// What all pages share.
+pub(crate) struct App {
+    pub(crate) program: Box<dyn Program>,
+    pub(crate) access: Access,
+    pub(crate) jobs: Jobs,
+    /// Pages that are made at once.
+    pub(crate) turns: Arc<Semaphore>,
+    /// Whether the user chose a token, which a page asks for.
+    pub(crate) asks_for_token: bool,
+}
+
+/// Connections at once.
+const MOST_CONNECTIONS: usize = 256;
+/// Pages that are made at once.
+const MOST_PAGES: usize = 2;
+/// How long the head of a request may take, and how long a connection may wait for the next.
+const HEAD: Duration = Duration::from_secs(15);
+/// Between two tries to take a connection, where the system has no room for one.
+const NO_ROOM: Duration = Duration::from_millis(200);
+/// How often the server looks whether it was asked to end.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The server cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is taken, or is none of this machine.
+    #[error("cannot listen on {address}: {reason}; name another one: --listen 127.0.0.1:8080")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+    /// Other machines could ask without a token.
+    #[error("{address} can be reached from other machines, so a token is needed: --token-file FILE")]
+    NeedsToken {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The system has no room for it.
+    #[error("the server cannot be started: {0}")]
+    System(std::io::Error),
+}
+
+/// A server that listens and does not answer yet.
+pub struct Server {
+    runtime: tokio::runtime::Runtime,
+    listener: TcpListener,
+    app: Arc<App>,
+    router: Router,
+    /// The address that it listens on.
+    pub address: SocketAddr,
+}
+
+impl Server {
+    /// Listens. `chosen` is the token that the user chose, and `random` three times 256 fresh random bits.
+    ///
+    /// # Errors
+    /// See [`ServeError`].
+    pub fn listen(
+        address: SocketAddr,
+        names: &[String],
+        chosen: Option<Secret>,
+        random: [[u8; 32]; 2],
+        program: impl Program,
+    ) -> Result<(Self, Secret), ServeError> {
+        if !is_this_machine(address.ip()) && chosen.is_none() {
+            return Err(ServeError::NeedsToken { address });
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(MOST_PAGES + 2)
+            .enable_all()
+            .build()
+            .map_err(ServeError::System)?;
+        let listener = runtime.block_on(TcpListener::bind(address)).map_err(|reason| ServeError::Listen { address, reason })?;
+        let address = listener.local_addr().map_err(ServeError::System)?;
+        let asks_for_token = chosen.is_some();
+        let secret = chosen.unwrap_or_else(|| Secret::from_random(random[0]));
+        let app = Arc::new(App {
+            program: Box::new(program),
+            access: Access::new(secret.clone(), random[1], address, names),
+            jobs: Jobs::default(),
+            turns: Arc::new(Semaphore::new(MOST_PAGES)),
+            asks_for_token,
+        });
+        let router = router(Arc::clone(&app));
+        Ok((Self { runtime, listener, app, router, address }, secret))
+    }
+
+    /// Answers until `ends` says so; stops what pages began, and waits until that has cleaned up.
+    pub fn run(self, ends: impl Fn() -> bool) {
+        let Self { runtime, listener, app, router, .. } = self;
+        runtime.block_on(async move {
+            let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            while !ends() {
+                let Ok(taken) = tokio::time::timeout(LOOK, listener.accept()).await else { continue };
+                match taken {
+                    Ok((stream, _)) => {
+                        // Who comes when all are taken is not answered: the connection is closed.
+                        if let Ok(place) = Arc::clone(&connections).try_acquire_owned() {
+                            let router = router.clone();
+                            tokio::spawn(async move {
+                                serve(stream, router).await;
+                                drop(place);
+                            });
+                        }
+                    }
+                    Err(_) => tokio::time::sleep(NO_ROOM).await,
+                }
+            }
+        });
+        app.jobs.end();
+        // Live views wait for events that do not come.
+        runtime.shutdown_background();
+    }
+}
+
+async fn serve(stream: TcpStream, router: Router) {
+    let _ = stream.set_nodelay(true);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_headers(64)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    // A browser that went away is no error.
+    let _ = connection.await;
+}
+
+/// Whether only programs of this machine reach the address.
+fn is_this_machine(ip: IpAddr) -> bool {
+    ip.is_loopback()
+}

@@ -1,0 +1,243 @@
+//! `assay serve`: answers pages with what the commands say.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use assay_core::exit::Exit;
+use assay_core::medium::Medium;
+use assay_core::record::Record;
+use assay_core::text::{clean, harmless};
+use assay_core::units::capacity;
+use assay_device::{Sysroot, survey};
+use assay_engine::Control;
+use assay_report::{Lives, Part, film_part};
+use assay_serve::{Answer as PageAnswer, FleetRunLine, Place, Program, Refusal, Secret, Server, SuiteLine, TOKEN_LEAST};
+use assay_store::{Detail, Store, Summary};
+use clap::Parser;
+
+use super::fleet::report::{report_answer, run_lines};
+use super::{compare, plan, rank, records};
+use crate::answer::{Answer, Target};
+use crate::cli::{Cli, Command, FleetCommand, PlanCommand, ServeArgs};
+use crate::documents::ServeDocument;
+use crate::failure::Failure;
+use crate::{files, output, queries, signals, state, suites};
+
+/// Longest token file, in bytes.
+const LONGEST_TOKEN: u64 = 4096;
+
+pub(super) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+    let chosen = args.token_file.as_deref().map(token).transpose()?;
+    let asks_for_token = chosen.is_some();
+    let program = Own { executable: std::env::current_exe().map_err(|e| Failure::environment(format!("assay: {e}")))? };
+    let random = [state::random_key()?, state::random_key()?];
+    let (server, secret) = Server::listen(args.listen, &args.names, chosen, random, program)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let plain = format!("http://{}/", server.address);
+    let address = if asks_for_token { plain } else { format!("{plain}?key={}", secret.text()) };
+    if args.json {
+        output::print_json(&ServeDocument { address, asks_for_token })?;
+    } else {
+        output::print(&address)?;
+        if !server.address.ip().is_loopback() {
+            output::tell_wrapped(
+                "other machines can reach this address, and the connection is not encrypted: use it in a network that you \
+                 trust, or listen on 127.0.0.1 behind a proxy or ssh -L",
+            );
+        }
+        output::tell("Ctrl-C ends the server");
+    }
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
+    server.run(|| control.stopped());
+    Ok(Exit::Good)
+}
+
+/// The token in a file.
+fn token(path: &Path) -> Result<Secret, Failure> {
+    let shown = output::shown(path);
+    let mut text = String::new();
+    let read = files::open(path).and_then(|file| file.take(LONGEST_TOKEN).read_to_string(&mut text));
+    read.map_err(|error| Failure::usage(format!("{shown}: cannot be read: {error}; write a token into it")))?;
+    Secret::chosen(&text)
+        .ok_or_else(|| Failure::usage(format!("{shown}: the token is shorter than {TOKEN_LEAST} characters; write a longer one")))
+}
+
+/// This program.
+struct Own {
+    executable: PathBuf,
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self { is_usage: failure.exit() == Exit::Usage, message: failure.message().to_owned() }
+    }
+}
+
+/// Does a command's work for a page; what it would print beside its answer is returned, too.
+fn work<T>(what: impl FnOnce() -> Result<T, Failure>) -> Result<(T, Vec<String>), Refusal> {
+    let (done, notes) = output::for_a_page(what);
+    Ok((done?, notes))
+}
+
+fn quietly<T>(what: impl FnOnce() -> Result<T, Failure>) -> Result<T, Refusal> {
+    work(what).map(|(done, _)| done)
+}
+
+/// Records under their ids, none where the store has none.
+fn by_ids(ids: &[String], detail: Detail) -> Result<Vec<Record>, Failure> {
+    let Some(store) = state::existing()? else { return Ok(Vec::new()) };
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(store.observations(id, detail)?);
+    }
+    queries::mark_verified(&mut found)?;
+    Ok(found)
+}
+
+impl Program for Own {
+    fn summaries(&self, query: &str) -> Result<Vec<Summary>, Refusal> {
+        quietly(|| match state::existing()? {
+            Some(store) => Ok(store.list(query)?),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    fn records(&self, ids: &[String]) -> Result<Vec<Record>, Refusal> {
+        quietly(|| by_ids(ids, Detail::Estimates))
+    }
+
+    fn whole_records(&self, ids: &[String]) -> Result<Vec<Record>, Refusal> {
+        quietly(|| Ok(queries::find(ids)?.into_iter().map(|stored| stored.record).collect()))
+    }
+
+    fn lives(&self) -> Lives {
+        quietly(records::all_lives).unwrap_or_default()
+    }
+
+    fn answer(&self, words: &[String]) -> Result<PageAnswer, Refusal> {
+        let ((answer, slider), notes) = work(|| {
+            let cli = Cli::try_parse_from(std::iter::once("assay").chain(words.iter().map(String::as_str)))?;
+            let answer = answer(&cli.command)?;
+            let slider = match &cli.command {
+                Command::Compare(args) => slider(&args.queries)?,
+                _ => None,
+            };
+            Ok((answer, slider))
+        })?;
+        Ok(PageAnswer { part: answer.document().part(), notes, picture: answer.picture().map(|drawing| drawing.inline()), slider })
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let place = |one: assay_device::SurveyedMedium| {
+            let medium = &one.target.medium;
+            Place {
+                title: clean(&Medium { capacity_bytes: None, ..medium.clone() }.title()),
+                kind: medium.kind.title(),
+                size: medium.capacity_bytes.map(capacity).unwrap_or_default(),
+                is_mounted: !one.target.raw,
+                path: one.path,
+            }
+        };
+        survey(&Sysroot::real()).into_iter().map(place).collect()
+    }
+
+    fn suites(&self) -> Vec<SuiteLine> {
+        let line = |(name, _): &(&str, &str)| {
+            let suite = suites::load(name).ok()?;
+            Some(SuiteLine { name: suite.name, about: harmless(&suite.purpose) })
+        };
+        suites::BUILT_IN.iter().filter_map(line).collect()
+    }
+
+    fn baselines(&self) -> Result<Vec<(String, Vec<String>)>, Refusal> {
+        quietly(|| {
+            let named = |name: String| Ok((name.clone(), queries::read_baseline(&name)?));
+            queries::baseline_names()?.into_iter().map(named).collect()
+        })
+    }
+
+    fn set_baseline(&self, name: &str, ids: &[String]) -> Result<(), Refusal> {
+        quietly(|| {
+            let store = state::existing()?.ok_or_else(|| Failure::usage(state::EMPTY))?;
+            queries::set_baseline(name, &queries::resolve(&store, ids)?)
+        })
+    }
+
+    fn remove_baseline(&self, name: &str) -> Result<(), Refusal> {
+        quietly(|| queries::remove_baseline(name))
+    }
+
+    fn fleet_runs(&self) -> Result<Vec<FleetRunLine>, Refusal> {
+        quietly(run_lines)
+    }
+
+    fn executable(&self) -> PathBuf {
+        self.executable.clone()
+    }
+}
+
+/// What a command answers, without where it goes.
+fn answer(command: &Command) -> Result<Box<dyn Answer>, Failure> {
+    let mut target = Target::stdout();
+    Ok(match command {
+        Command::Rank(args) => Box::new(rank::rank_answer(args, &mut target)?),
+        Command::Advise(args) => Box::new(rank::advise_answer(args, &mut target)?.0),
+        Command::Compare(args) => Box::new(compare::compare_answer(args, &mut target)?),
+        Command::Plan(args) => match &args.command {
+            PlanCommand::Race(args) => Box::new(plan::race_answer(args, &mut target)?.0),
+            PlanCommand::Swap(args) => Box::new(plan::swap_answer(args, &mut target)?),
+            _ => return Err(Failure::usage("this is asked on the command line alone")),
+        },
+        Command::Fleet(args) => match &args.command {
+            FleetCommand::Report(args) => Box::new(report_answer(args, &target)?),
+            _ => return Err(Failure::usage("this is asked on the command line alone")),
+        },
+        _ => return Err(Failure::usage("this is asked on the command line alone")),
+    })
+}
+
+/// Media beside each other on a picture: more cannot be told apart.
+const MOST_MEDIA: usize = 6;
+
+/// The pictures over block sizes of what is compared; none of too many groups, or of too few sizes.
+fn slider(asked: &[String]) -> Result<Option<Part>, Failure> {
+    let records = queries::find_all(asked, Detail::Repeats)?;
+    let models: std::collections::BTreeSet<String> = records.iter().map(Record::model).collect();
+    Ok(Some(&records).filter(|_| models.len() <= MOST_MEDIA).and_then(|records| film_part(records)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn each_question_of_a_page_is_one_of_the_command_line() {
+        for (words, options) in assay_serve::commands() {
+            let mut command = &Cli::command();
+            for word in &words {
+                command = command.find_subcommand(word).unwrap_or_else(|| panic!("{words:?}"));
+            }
+            for option in options {
+                let name = option.strip_prefix("--").unwrap();
+                assert!(command.get_arguments().any(|known| known.get_long() == Some(name)), "{words:?} {option}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_reads_no_files_and_does_nothing_else() {
+        let own = Own { executable: PathBuf::new() };
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for asked in ["rank -- ./Cargo.toml", "rank -- -", "compare -- src/main.rs /etc/passwd"] {
+            assert!(own.answer(&words(asked)).is_err_and(|refusal| refusal.is_usage), "{asked}");
+        }
+        for asked in ["rm all", "label all a=b", "run", "verify", "import x", "plan new", "fleet clean", "nothing"] {
+            assert!(own.answer(&words(asked)).is_err_and(|refusal| refusal.is_usage), "{asked}");
+        }
+        let ranked = own.answer(&words("rank -- published:")).unwrap();
+        assert!(ranked.part.body.contains("SanDisk") && ranked.picture.is_some());
+    }
+}
