@@ -476,8 +476,8 @@ impl ListedRecord {
 /// Records as texts of cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListTable {
-    /// Titles of the columns.
-    pub titles: Vec<String>,
+    /// Titles of the columns, and whether their cells end at the right, as numbers do.
+    pub titles: Vec<(String, bool)>,
     /// A row for each record, in their order.
     pub rows: Vec<ListRow>,
 }
@@ -503,7 +503,7 @@ pub fn list_table(records: &[Record], lives: &Lives) -> ListTable {
         document::TableRow::Heading(title) => vec![(title, String::new())],
     };
     ListTable {
-        titles: table.columns.into_iter().map(|column| column.title).collect(),
+        titles: table.columns.into_iter().map(|column| (column.title, column.right)).collect(),
         rows: records
             .iter()
             .zip(table.rows)

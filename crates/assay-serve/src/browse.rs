@@ -123,7 +123,7 @@ fn card_markup(unit: &Unit, card: &UnitCard) -> Markup {
                 @if let Some(health) = &card.health { div { dt { "Health" } dd { (harmless(health)) } } }
                 @if let Some(trend) = &card.trend { div { dt { "Last two" } dd { (harmless(trend)) } } }
                 @if let Some(problem) = &card.problem { div { dt { "Problem" } dd { (harmless(problem)) } } }
-                div { dt { "Last" } dd { (harmless(&card.when)) " · " (all_records(unit)) } }
+                div { dt { "Last" } dd { @if !card.when.is_empty() { (harmless(&card.when)) " · " } (all_records(unit)) } }
             }
         }
     }
@@ -203,14 +203,14 @@ fn records_table(app: &App, table: &assay_report::ListTable) -> Markup {
         form method="get" action="/compare" {
             div.scroll {
                 table.summary.stacked {
-                    thead { tr { th scope="col" { "Tick" } @for title in &table.titles { th scope="col" { (title) } } } }
+                    thead { tr { th.left.tick scope="col" { "Tick" } @for (title, right) in &table.titles { th.left[!right] scope="col" { (title) } } } }
                     tbody {
                         @for row in &table.rows {
                             tr {
-                                td data-title="Tick" { input type="checkbox" name="of" value=(row.id) aria-label={ "Tick record " (row.id) }; }
+                                td.left.tick data-title="Tick" { input type="checkbox" name="of" value=(row.id) aria-label={ "Tick record " (row.id) }; }
                                 @for (at, (value, small)) in row.cells.iter().enumerate() {
-                                    @if at == 0 { th scope="row" { a href={ "/records/" (encoded(&row.id)) } { (value) } } }
-                                    @else { td data-title=(table.titles[at]) { (value) @if !small.is_empty() { " " small { (small) } } } }
+                                    @if at == 0 { th.left scope="row" { a href={ "/records/" (encoded(&row.id)) } { (value) } } }
+                                    @else { td.left[!table.titles[at].1] data-title=(table.titles[at].0) { (value) @if !small.is_empty() { " " small { (small) } } } }
                                 }
                             }
                         }

@@ -207,11 +207,12 @@ impl Job {
     }
 }
 
-/// Sends the signal of Ctrl-C. The process is a child that was not waited for, so its number is no other's.
+/// Asks it to end as Ctrl-C does. SIGINT may be ignored where the server was started in the background of a shell, and its children
+/// inherit that. The process is a child that was not waited for, so its number is no other's.
 #[cfg(unix)]
 fn interrupt(child: u32) {
     if let Some(child) = i32::try_from(child).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process(child, rustix::process::Signal::INT);
+        let _ = rustix::process::kill_process(child, rustix::process::Signal::TERM);
     }
 }
 
@@ -266,9 +267,9 @@ mod tests {
     }
 
     #[test]
-    fn stopping_is_the_signal_of_ctrl_c() {
+    fn a_stopped_job_cleans_up() {
         let jobs = Jobs::default();
-        let job = shell(&jobs, "trap 'echo cleaned >&2; exit 130' INT; echo ready >&2; while :; do sleep 0.01; done");
+        let job = shell(&jobs, "trap 'echo cleaned >&2; exit 130' TERM; echo ready >&2; while :; do sleep 0.01; done");
         while job.messages().is_empty() {
             std::thread::sleep(Duration::from_millis(5));
         }

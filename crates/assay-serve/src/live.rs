@@ -43,6 +43,9 @@ pub(crate) fn shown(event: &Event) -> Option<Value> {
                 "layout" => "Writing the test file",
                 "calibrate" => "A first look at the speed",
                 "cleanup" => "Removing the test file",
+                "samples" => "Writing samples, and reading them back",
+                "write" => "Filling the free space",
+                "read" => "Reading back",
                 other => other,
             };
             json!({"kind": "phase", "text": words})

@@ -167,6 +167,10 @@ pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
     let asked = Asked::read(pairs)?;
     // Whether data on a device may go is asked below; the rest of the plan is shown before that.
     let typed = asked.overwrites().then_some(asked.target.as_str());
+    if asked.what == What::FullCheck && asked.is_device {
+        let message = "a device is checked by samples; mount it to fill its free space".to_owned();
+        return Err(Refusal { message, is_usage: true });
+    }
     let (said, begins) = dry_run(app.program.as_ref(), &asked.words_with(typed, &["--dry-run"]))?;
     let body = html! {
         h1 { @if begins { "This would be done" } @else { "This is refused" } }

@@ -235,8 +235,7 @@ async fn question(State(app): Shared, uri: Uri, asked: Asked) -> Response {
         }
         let picture = format!("{}/picture?{address}", form.path);
         let body = html! {
-            h1 { (form.title) }
-            p.text { (form.lead) }
+            @if !matches!(found, Ok(Some(_))) { h1 { (form.title) } p.text { (form.lead) } }
             @if let Err(refusal) = &found { (page::said(refusal)) }
             @if let Ok(Some((words, answer))) = &found {
                 (page::answered(answer, words, &picture))

@@ -96,8 +96,16 @@ pub(crate) struct VerifyArgs {
     pub(crate) no_save: bool,
 
     /// Print one JSON document: the record
-    #[arg(long)]
+    #[arg(long, conflicts_with = "events")]
     pub(crate) json: bool,
+
+    /// Print events as JSON lines while it runs
+    #[arg(long, conflicts_with_all = ["restore", "discard", "remove"])]
+    pub(crate) events: bool,
+
+    /// Check everything, show what would be done, write nothing
+    #[arg(long, conflicts_with_all = ["restore", "discard", "remove", "resume", "events", "output", "json"])]
+    pub(crate) dry_run: bool,
 
     /// No progress
     #[arg(short, long)]

@@ -5,18 +5,20 @@ mod probe;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use assay_core::event::{Event, EventKind};
 use assay_core::exit::Exit;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_core::units::{Bytes, counted, rate, span};
+use assay_core::units::{Bytes, counted, nanoseconds, rate, span};
 use assay_device::TargetInfo;
 use assay_engine::{Control, Moment};
 use assay_store::new_id;
 use assay_verify::files::{self, CheckPlan, Checked, Format, Phase, Progress, Settings};
 use assay_verify::probe::{LEAST_BYTES, ProbeError};
 use assay_verify::{CheckRecord, Subject, quick};
+use jiff::Timestamp;
 
 use super::finished::{OutputOptions, store_page_and_show};
 use crate::cli::{ContentArg, VerifyArgs, own_build};
@@ -106,7 +108,13 @@ fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
     let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
     let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
     let exit = ending::of_check(&record);
-    let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: false };
+    CheckEvents::new(args.events).tell(EventKind::Finished {
+        id: record.id.clone(),
+        outcome: record.outcome.clone(),
+        validity: record.validity.clone(),
+        written_bytes: record.settings.written_bytes,
+    });
+    let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
     store_page_and_show(record, saved, exit, keeper, &options)
 }
 
@@ -177,14 +185,20 @@ fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
         ..usual
     };
     let (record, _) = begin_record(args, "fill and check")?;
-    tell_left(args);
+    if !args.dry_run {
+        tell_left(args);
+    }
     let plan = CheckPlan::new(&args.target, &settings)?;
+    if args.dry_run {
+        return would_do(&plan.sentence());
+    }
     if !args.quiet {
         output::tell_wrapped(&harmless(&plan.sentence()));
     }
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let mut status = Status::new(args.quiet);
+    let mut status = Status::new(args.quiet || args.events);
+    let mut events = CheckEvents::new(args.events);
     let (start, mut announced) = (control.now(), false);
     let checked = files::check(&plan, &settings, &control, &mut |progress| {
         // Said once, as soon as the speed of both directions is known.
@@ -194,9 +208,70 @@ fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
             status.say(&format!("takes about {} in total if it stays as fast as at the start", about(all)));
         }
         status.show(|| full_line(&progress));
+        events.progress(&progress);
     })?;
     drop(status);
     finish_full_check(args, record, checked, &control, &start)
+}
+
+/// What a quick check of a mounted medium does.
+const QUICK: &str = "writes samples across the free space, reads them back and removes them";
+
+/// The answer of a dry run.
+fn would_do(words: &str) -> Result<Exit, Failure> {
+    let words = harmless(&format!("{words}\nNothing was written."));
+    output::print(&output::wrapped(&words, output::stdout_style().width))?;
+    Ok(Exit::Good)
+}
+
+/// Least time between two events of the same pass.
+const BETWEEN_EVENTS: Duration = Duration::from_millis(250);
+
+/// A check as events on standard output, where these were asked for.
+struct CheckEvents {
+    start: Instant,
+    /// The pass that was told last, and when.
+    told: Option<(Phase, Instant)>,
+    wanted: bool,
+}
+
+impl CheckEvents {
+    fn new(wanted: bool) -> Self {
+        Self { start: Instant::now(), told: None, wanted }
+    }
+
+    fn tell(&self, event: EventKind) {
+        if self.wanted {
+            let elapsed_ns = nanoseconds(self.start.elapsed());
+            let event = Event { at: Timestamp::now().to_string(), elapsed_ns, event };
+            // The check goes on without its reader: its record is still wanted.
+            if let Err(failure) = output::print_event(&event) {
+                output::keep_lost(failure);
+            }
+        }
+    }
+
+    fn phase(&self, name: &str) {
+        self.tell(EventKind::Phase { phase: name.to_owned() });
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        let now = Instant::now();
+        match self.told {
+            Some((phase, at)) if phase == progress.phase && now.duration_since(at) < BETWEEN_EVENTS => return,
+            Some((phase, _)) if phase == progress.phase => {}
+            _ => self.phase(match progress.phase {
+                Phase::Write => "write",
+                Phase::Read => "read",
+            }),
+        }
+        self.told = Some((progress.phase, now));
+        self.tell(EventKind::Progress {
+            done_bytes: progress.done_bytes,
+            total_bytes: progress.total_bytes,
+            bytes_per_second: progress.bytes_per_second,
+        });
+    }
 }
 
 fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -204,12 +279,16 @@ fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
     // What is refused is refused before anything is announced.
     CheckPlan::new(&args.target, &Settings { fill_system, store: store.clone(), ..Settings::default() })?;
+    if args.dry_run {
+        return would_do(QUICK);
+    }
     let how = quick::Quick { hang_after: args.hang_after, fill_system, store, ..quick::Quick::default() };
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     tell_left(args);
-    let mut status = Status::new(args.quiet);
-    status.say("writes samples across the free space, reads them back and removes them");
+    let mut status = Status::new(args.quiet || args.events);
+    status.say(QUICK);
+    CheckEvents::new(args.events).phase("samples");
     let start = control.now();
     let checked = quick::check(&args.target, &how, &control, &mut |done, most| {
         status.show(|| format!("{done} of at most {most} operations"));

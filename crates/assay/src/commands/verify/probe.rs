@@ -17,7 +17,7 @@ use assay_verify::probe::{
     Standing, TimedDevice, check_suitable, described, plan, run,
 };
 
-use super::{begin_record, finish_record};
+use super::{begin_record, finish_record, would_do};
 use crate::cli::VerifyArgs;
 use crate::documents::RestoreDocument;
 use crate::failure::Failure;
@@ -43,6 +43,9 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
         attachment: permit.held().attachment(),
     };
     let settings = settings(args, identity.bytes)?;
+    if args.dry_run {
+        return would_do(&volume(&plan(identity.bytes, device.block_bytes(), &settings)));
+    }
     let path = leftovers::new_journal_place(&args.target, args.journal.as_deref())?;
     let place = place_of(args, &path).inspect_err(|_| leftovers::forget_journal(&path))?;
     let most = plan(identity.bytes, device.block_bytes(), &settings);
@@ -111,17 +114,22 @@ fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Jou
     Ok(journal)
 }
 
-/// Says what is going to happen, and how it is mended where the process does not come to its end.
-fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, place: &JournalPlace, most: &ProbePlan) -> Status {
-    let mend = leftovers::restore_command(path, &args.target);
-    output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
-    let mut status = Status::new(args.quiet);
-    status.say(&format!(
+/// How much a probe writes and reads.
+fn volume(most: &ProbePlan) -> String {
+    format!(
         "writes about {} and reads about {} on a genuine device, writes at most {} on any other; puts everything back",
         Bytes(most.written_bytes),
         Bytes(most.read_bytes),
         Bytes(most.most_written_bytes),
-    ));
+    )
+}
+
+/// Says what is going to happen, and how it is mended where the process does not come to its end.
+fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, place: &JournalPlace, most: &ProbePlan) -> Status {
+    let mend = leftovers::restore_command(path, &args.target);
+    output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
+    let mut status = Status::new(args.quiet || args.events);
+    status.say(&volume(most));
     match place {
         JournalPlace::Apart => {}
         JournalPlace::SameDisk(disk) => status.say(&format!(
