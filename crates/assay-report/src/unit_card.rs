@@ -50,7 +50,8 @@ impl UnitCard {
             let Cell { value, small, .. } = figure_cell(&loads, last, at);
             (figure_title(&loads, at), value, small)
         };
-        let gravest = notes::notes(last).into_iter().next().filter(|note| note.severity > assay_core::finding::Severity::Note);
+        let gravest =
+            notes::notes(last).into_iter().next().filter(|note| note.severity > assay_core::finding::Severity::Note);
         Some(Self {
             title: last.title(),
             place: place(last),

@@ -82,7 +82,8 @@ pub struct Access {
 /// How long a wrong token waits for its answer.
 const WRONG_WAITS: Duration = Duration::from_secs(1);
 /// How a page that is not allowed is answered where there is nothing to log in with.
-const NEEDS_ADDRESS: &str = "This page belongs to one user. Open the address that assay serve printed, with its secret.";
+const NEEDS_ADDRESS: &str =
+    "This page belongs to one user. Open the address that assay serve printed, with its secret.";
 
 impl Access {
     /// For a server that listens on this address; `random` is fresh, and `names` are further host names that lead to it.
@@ -188,7 +189,9 @@ async fn judged(app: &Arc<App>, request: Request, next: Next) -> Response {
     if let (Some(key), "/") = (key, request.uri().path()) {
         return match access.log_in(&key).await {
             Some(response) => response,
-            None => plain(StatusCode::FORBIDDEN, "The secret in this address is wrong; assay serve prints the right one."),
+            None => {
+                plain(StatusCode::FORBIDDEN, "The secret in this address is wrong; assay serve prints the right one.")
+            }
         };
     }
     if access.has_session(headers) || crate::routes::is_open(request.uri().path()) {
@@ -214,7 +217,10 @@ mod tests {
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap())).collect::<HeaderMap>()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()))
+            .collect::<HeaderMap>()
     }
 
     #[test]

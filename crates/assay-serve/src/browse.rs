@@ -54,7 +54,10 @@ fn units(summaries: Vec<Summary>) -> Vec<Unit> {
 
 /// Number of a page from 1, of an address.
 fn number(pairs: &Pairs) -> usize {
-    value(pairs, "page").and_then(|text| text.trim().parse().ok()).filter(|page| (1..=1_000_000).contains(page)).unwrap_or(1)
+    value(pairs, "page")
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|page| (1..=1_000_000).contains(page))
+        .unwrap_or(1)
 }
 
 /// Links to other pages of the same list.
@@ -132,7 +135,8 @@ fn card_markup(unit: &Unit, card: &UnitCard) -> Markup {
 fn all_records(unit: &Unit) -> Markup {
     let count = counted(unit.ids.len(), "record");
     // A value with a blank needs no quotes in a query of one condition.
-    let query = if unit.ids.len() == 1 { unit.ids[0].clone() } else { format!("model={} unit={}", unit.model, unit.unit) };
+    let query =
+        if unit.ids.len() == 1 { unit.ids[0].clone() } else { format!("model={} unit={}", unit.model, unit.unit) };
     html! { a href={ "/records?q=" (encoded(&query)) } { (count) } }
 }
 
@@ -150,8 +154,13 @@ pub(crate) fn figures_markup(figures: &[(String, String, String)]) -> Markup {
 // Records.
 
 /// Orders of the list, with their titles.
-const SORTS: [(&str, &str); 5] =
-    [("", "newest first"), ("oldest", "oldest first"), ("model", "by model"), ("suite", "by suite"), ("result", "by result")];
+const SORTS: [(&str, &str); 5] = [
+    ("", "newest first"),
+    ("oldest", "oldest first"),
+    ("model", "by model"),
+    ("suite", "by suite"),
+    ("result", "by result"),
+];
 
 fn sorted(mut all: Vec<Summary>, by: &str) -> Vec<Summary> {
     match by {
@@ -236,7 +245,8 @@ pub(crate) fn record(program: &dyn Program, id: &str) -> Result<Response, Refusa
     let records = program.whole_records(std::slice::from_ref(&id))?;
     let part = part(&records);
     let Some(record) = records.first() else { return Ok(page::missing()) };
-    let text = render(Format::CrystalDiskMark, &records, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
+    let text =
+        render(Format::CrystalDiskMark, &records, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
     let name = encoded(&record.id);
     let body = html! {
         (PreEscaped(&part.body))
@@ -279,7 +289,8 @@ pub(crate) fn download(program: &dyn Program, id: &str, ending: &str) -> Result<
     let file = render(format, &records, &View::default())
         .map_err(|error| Refusal { message: harmless(&error.to_string()), is_usage: true })?;
     let name = format!("attachment; filename=\"{}.{ending}\"", encoded(id));
-    Ok(([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, name)], Body::from(file)).into_response())
+    Ok(([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, name)], Body::from(file))
+        .into_response())
 }
 
 // Baselines, plans and runs on nodes.

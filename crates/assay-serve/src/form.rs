@@ -69,7 +69,9 @@ pub(crate) fn value<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p
 impl Form {
     /// Whether anything was asked: an address without fields shows the empty form.
     pub(crate) fn is_asked(&self, pairs: &[(String, String)]) -> bool {
-        self.fields.iter().any(|field| field.needed && value(pairs, field.name).is_some_and(|text| !text.trim().is_empty()))
+        self.fields
+            .iter()
+            .any(|field| field.needed && value(pairs, field.name).is_some_and(|text| !text.trim().is_empty()))
     }
 
     /// The words of the command; options before `--`, so that no query is taken for one.
@@ -80,12 +82,15 @@ impl Form {
         let mut words: Vec<String> = self.command.iter().map(|word| (*word).to_owned()).collect();
         let mut queries = Vec::new();
         for field in self.fields {
-            let given: Vec<&str> = pairs.iter().filter(|(name, _)| name == field.name).map(|(_, value)| value.as_str()).collect();
+            let given: Vec<&str> =
+                pairs.iter().filter(|(name, _)| name == field.name).map(|(_, value)| value.as_str()).collect();
             if given.iter().any(|text| text.len() > LONGEST_FIELD || text.contains('\0')) {
                 return Err(format!("{}: the text is longer than {LONGEST_FIELD} bytes, or no text", field.label));
             }
             let lines: Vec<&str> = match field.kind {
-                Kind::Line | Kind::Choice(_) => given.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect(),
+                Kind::Line | Kind::Choice(_) => {
+                    given.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect()
+                }
                 Kind::Lines => {
                     given.iter().flat_map(|text| text.lines()).map(str::trim).filter(|text| !text.is_empty()).collect()
                 }
@@ -126,7 +131,8 @@ impl Field {
     fn markup(&self, pairs: &[(String, String)], asked: bool) -> Markup {
         let id = format!("f-{}", self.name);
         let hint = format!("{id}-hint");
-        let given: Vec<&str> = pairs.iter().filter(|(name, _)| name == self.name).map(|(_, value)| value.as_str()).collect();
+        let given: Vec<&str> =
+            pairs.iter().filter(|(name, _)| name == self.name).map(|(_, value)| value.as_str()).collect();
         let text = if asked || !given.is_empty() { given.join("\n") } else { self.first.to_owned() };
         html! {
             div.field.tick[matches!(self.kind, Kind::Tick)] {
@@ -183,9 +189,33 @@ mod tests {
         lead: "",
         command: &["advise", "nas"],
         fields: &[
-            Field { name: "records", label: "Records", hint: "like all", first: "all", kind: Kind::Lines, word: Word::Query, needed: true },
-            Field { name: "nodes", label: "Nodes", hint: "", first: "", kind: Kind::Line, word: Word::Option("--nodes"), needed: false },
-            Field { name: "all", label: "All", hint: "", first: "", kind: Kind::Tick, word: Word::Flag("--all"), needed: false },
+            Field {
+                name: "records",
+                label: "Records",
+                hint: "like all",
+                first: "all",
+                kind: Kind::Lines,
+                word: Word::Query,
+                needed: true,
+            },
+            Field {
+                name: "nodes",
+                label: "Nodes",
+                hint: "",
+                first: "",
+                kind: Kind::Line,
+                word: Word::Option("--nodes"),
+                needed: false,
+            },
+            Field {
+                name: "all",
+                label: "All",
+                hint: "",
+                first: "",
+                kind: Kind::Tick,
+                word: Word::Flag("--all"),
+                needed: false,
+            },
         ],
     };
 
@@ -195,10 +225,14 @@ mod tests {
 
     #[test]
     fn nothing_that_is_filled_in_becomes_another_option() {
-        let asked = pairs(&[("records", "--output=x\n -o y "), ("nodes", "--all"), ("other", "--json"), ("all", "yes")]);
+        let asked =
+            pairs(&[("records", "--output=x\n -o y "), ("nodes", "--all"), ("other", "--json"), ("all", "yes")]);
         let expected = ["advise", "nas", "--nodes=--all", "--all", "--", "--output=x", "-o y"];
         assert_eq!(FORM.words(&asked).unwrap(), expected);
-        assert_eq!(command_line(&FORM.words(&asked).unwrap()), "assay advise nas --nodes=--all --all -- --output=x '-o y'");
+        assert_eq!(
+            command_line(&FORM.words(&asked).unwrap()),
+            "assay advise nas --nodes=--all --all -- --output=x '-o y'"
+        );
     }
 
     #[test]

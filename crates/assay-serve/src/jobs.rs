@@ -119,7 +119,12 @@ impl Jobs {
 }
 
 impl Job {
-    fn read(self: &Arc<Self>, child: Child, output: Option<impl Read + Send + 'static>, messages: Option<impl Read + Send + 'static>) {
+    fn read(
+        self: &Arc<Self>,
+        child: Child,
+        output: Option<impl Read + Send + 'static>,
+        messages: Option<impl Read + Send + 'static>,
+    ) {
         let of_messages = messages.map(|messages| {
             let job = Arc::clone(self);
             std::thread::spawn(move || lines(messages, |line| job.said(line)))

@@ -16,6 +16,6 @@ mod routes;
 mod server;
 
 pub use access::{Access, Secret, TOKEN_LEAST};
-pub use questions::commands;
 pub use program::{Answer, FleetRunLine, Place, Program, Refusal, SuiteLine};
+pub use questions::commands;
 pub use server::{ServeError, Server};

@@ -151,7 +151,10 @@ mod tests {
             left_ns: 500_000_000,
         };
         let value = shown(&event(sample)).unwrap();
-        assert_eq!((&value["rate"], &value["p99"], &value["left"]), (&json!("22.9 MB/s"), &json!("–"), &json!("almost done")));
+        assert_eq!(
+            (&value["rate"], &value["p99"], &value["left"]),
+            (&json!("22.9 MB/s"), &json!("–"), &json!("almost done"))
+        );
         assert_eq!(value["temperature"], Value::Null);
         let progress = EventKind::Progress { done_bytes: 5, total_bytes: 0, bytes_per_second: 0.0 };
         assert_eq!(shown(&event(progress)).unwrap()["share"], json!(0.0), "nothing is divided by nothing");

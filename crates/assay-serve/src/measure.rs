@@ -33,7 +33,8 @@ const WHATS: [(&str, What, &str); 3] = [
     ("full", What::FullCheck, "Fill the free space, and read it back"),
 ];
 /// Labels that a form offers.
-const LABELS: [(&str, &str); 4] = [("model", "Model"), ("unit", "Unit"), ("slot", "Slot"), ("price", "Price, like 12.90USD")];
+const LABELS: [(&str, &str); 4] =
+    [("model", "Model"), ("unit", "Unit"), ("slot", "Slot"), ("price", "Price, like 12.90USD")];
 
 /// What a form asks for.
 struct Asked {
@@ -49,11 +50,14 @@ impl Asked {
     fn read(pairs: &Pairs) -> Result<Self, Refusal> {
         let usage = |message: &str| Refusal { message: message.to_owned(), is_usage: true };
         let text = |name: &str| value(pairs, name).map(str::trim).filter(|text| !text.is_empty());
-        let target = text("other").or(text("target")).ok_or_else(|| usage("choose a medium, or name a directory on it"))?;
+        let target =
+            text("other").or(text("target")).ok_or_else(|| usage("choose a medium, or name a directory on it"))?;
         if target.contains('\0') || target.len() > 4096 {
             return Err(usage("the target is no path"));
         }
-        let what = text("what").and_then(|name| WHATS.iter().find(|(known, ..)| *known == name)).map_or(What::Measure, |known| known.1);
+        let what = text("what")
+            .and_then(|name| WHATS.iter().find(|(known, ..)| *known == name))
+            .map_or(What::Measure, |known| known.1);
         let suite = text("suite").unwrap_or("quick").to_owned();
         let labels = LABELS.iter().filter_map(|(key, _)| Some((*key, text(key)?.to_owned()))).collect();
         Ok(Self { what, target: target.to_owned(), suite, labels, is_device: is_device(target) })
@@ -158,7 +162,8 @@ pub(crate) fn choose(app: &App) -> Response {
 /// What a dry run says: its lines, and whether it would begin.
 fn dry_run(program: &dyn Program, words: &[String]) -> Result<(String, bool), Refusal> {
     let output = Command::new(program.executable()).args(words).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| Refusal { message: format!("assay cannot be started: {error}"), is_usage: false })?;
+    let output =
+        output.map_err(|error| Refusal { message: format!("assay cannot be started: {error}"), is_usage: false })?;
     let said = if output.status.success() { &output.stdout } else { &output.stderr };
     Ok((harmless_lines(String::from_utf8_lossy(said).trim_end()), output.status.success()))
 }
@@ -245,12 +250,12 @@ fn plain_words(job: &Job) -> Vec<String> {
 fn result(record: &assay_core::record::Record) -> Markup {
     let alone = std::slice::from_ref(record);
     let card = UnitCard::from_records(alone);
-    let text = render(Format::CrystalDiskMark, alone, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
+    let text =
+        render(Format::CrystalDiskMark, alone, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
     html! {
         @if let Some(card) = &card {
             p class=(card.tone) { span.pill { (card.word) } " " (harmless(&assay_report::verdict_sentence(record))) }
             @if !card.figures.is_empty() { (figures_markup(&card.figures)) }
-            @if let Some(problem) = &card.problem { p.refusal { (harmless(problem)) } }
         }
         @if let Some(text) = text.filter(|_| !record.measurements.is_empty()) {
             details.folded { summary { "As text, in the form of CrystalDiskMark" } p { (copy_button("as-text")) } pre id="as-text" { (harmless_lines(&text)) } }
@@ -264,7 +269,8 @@ fn live(app: &App, job: &Job) -> Markup {
     let events = job.events(0);
     let all: Vec<_> = events.iter().filter_map(|(_, event)| shown(event)).collect();
     let last = |kinds: &[&str], key: &str| {
-        let with = all.iter().rev().find(|value| kinds.iter().any(|kind| value["kind"] == *kind) && value[key].is_string());
+        let with =
+            all.iter().rev().find(|value| kinds.iter().any(|kind| value["kind"] == *kind) && value[key].is_string());
         with.and_then(|value| value[key].as_str()).unwrap_or("–").to_owned()
     };
     let share = all.iter().rev().find_map(|value| value["share"].as_f64()).unwrap_or(0.0);

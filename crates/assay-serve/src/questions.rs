@@ -23,13 +23,15 @@ const fn tick(name: &'static str, option: &'static str, label: &'static str, hin
     Field { kind: Kind::Tick, word: Word::Flag(option), ..line(name, option, label, hint) }
 }
 
-const QUERY_HINT: &str = "all, last, an id, model=…, unit=…, suite=…, baseline:NAME or published:NAME; one query a line";
+const QUERY_HINT: &str =
+    "all, last, an id, model=…, unit=…, suite=…, baseline:NAME or published:NAME; one query a line";
 
 const fn records(label: &'static str) -> Field {
     Field { name: "of", label, hint: QUERY_HINT, first: "all", kind: Kind::Lines, word: Word::Query, needed: true }
 }
 
-const LOAD: Field = line("load", "--load", "Load that decides", "like random read 4 KiB; by default the one that most records have");
+const LOAD: Field =
+    line("load", "--load", "Load that decides", "like random read 4 KiB; by default the one that most records have");
 
 pub(crate) const RANK: Form = Form {
     path: "/rank",
@@ -61,7 +63,12 @@ pub(crate) const COMPARE: Form = Form {
             needed: true,
         },
         Field {
-            kind: Kind::Choice(&[("", "by the lines above"), ("model", "by model"), ("unit", "by unit"), ("record", "by record")]),
+            kind: Kind::Choice(&[
+                ("", "by the lines above"),
+                ("model", "by model"),
+                ("unit", "by unit"),
+                ("record", "by record"),
+            ]),
             ..line("by", "--by", "Groups are made", "")
         },
         LOAD,
@@ -77,7 +84,15 @@ pub(crate) const GATE: Form = Form {
     command: &["compare"],
     fields: &[
         Field { first: "baseline:main\nlast", ..needed(COMPARE.fields[0]) },
-        needed(first(lines(line("limit", "--fail-if", "Limits", "one a line, like: slower than 5%, or p99 higher than 10% for read")), "slower than 5%")),
+        needed(first(
+            lines(line(
+                "limit",
+                "--fail-if",
+                "Limits",
+                "one a line, like: slower than 5%, or p99 higher than 10% for read",
+            )),
+            "slower than 5%",
+        )),
         tick("runs", "--runs", "Single runs", "compares these runs, and not the media behind them"),
     ],
 };
@@ -90,7 +105,10 @@ pub(crate) const NAS: Form = Form {
     fields: &[
         records("Records of local media"),
         first(needed(line("nodes", "--nodes", "Nodes that share the volume", "like 28")), "28"),
-        first(needed(line("link", "--link", "Link of the volume", "a line rate like 1Gbit, or a payload like 125MB/s")), "1Gbit"),
+        first(
+            needed(line("link", "--link", "Link of the volume", "a line rate like 1Gbit, or a payload like 125MB/s")),
+            "1Gbit",
+        ),
         line("node-link", "--node-link", "Link of each node", "like 100Mbit; by default it is no limit"),
         lines(line("nas", "--nas", "Records of the central volume", "measured by one client, or by nodes at once")),
         line("active", "--active", "Share of nodes that are active at once", "like 25%; 100 % by default"),
@@ -108,7 +126,10 @@ pub(crate) const CACHE: Form = Form {
     fields: &[
         records("Records of the stick"),
         needed(lines(line("before", "--before", "Records of the disk that is cached", QUERY_HINT))),
-        Field { kind: Kind::Choice(&[("l2arc", "read cache (L2ARC)"), ("slog", "log of synchronous writes (SLOG)")]), ..line("as", "--as", "Use", "") },
+        Field {
+            kind: Kind::Choice(&[("l2arc", "read cache (L2ARC)"), ("slog", "log of synchronous writes (SLOG)")]),
+            ..line("as", "--as", "Use", "")
+        },
         first(line("hit", "--hit", "Share of reads that hit the cache", "like 50%, of those that miss RAM"), "50%"),
         line("size", "--size", "Size of the cache", "like 15GB; the capacity of the stick by default"),
         line("feed", "--feed", "Rate of writes to the cache", "like 1.6MB/s; 8MiB/s by default"),
@@ -123,7 +144,12 @@ pub(crate) const BUY: Form = Form {
     fields: &[
         records("Records of the candidates"),
         first(needed(line("nodes", "--nodes", "Nodes, one medium each", "like 28")), "28"),
-        lines(line("price", "--price", "Prices", "one a line, like SanDisk Ultra A1=25USD; by default the label price")),
+        lines(line(
+            "price",
+            "--price",
+            "Prices",
+            "one a line, like SanDisk Ultra A1=25USD; by default the label price",
+        )),
         line("cost", "--max-cost", "Most that all may cost", "like 700USD"),
         line("power", "--power-price", "Price of a kilowatt-hour", "like 0.30USD"),
         LOAD,
@@ -135,7 +161,10 @@ pub(crate) const CLASS: Form = Form {
     title: "Does it deserve its class?",
     lead: "Which speed classes a unit and its model meet: A1, A2, C, U and V.",
     command: &["advise", "class"],
-    fields: &[records("Records of the units"), lines(line("class", "--class", "Only these classes", "one a line, like A1"))],
+    fields: &[
+        records("Records of the units"),
+        lines(line("class", "--class", "Only these classes", "one a line, like A1")),
+    ],
 };
 
 pub(crate) const RACE: Form = Form {
@@ -153,7 +182,12 @@ pub(crate) const SWAP: Form = Form {
     command: &["plan", "swap"],
     fields: &[
         records("Records"),
-        needed(line("suspect", "--suspect", "Suspect unit and its slot", "MODEL=UNIT@SLOT, like SanDisk Ultra A1=7@node07")),
+        needed(line(
+            "suspect",
+            "--suspect",
+            "Suspect unit and its slot",
+            "MODEL=UNIT@SLOT, like SanDisk Ultra A1=7@node07",
+        )),
         needed(line("other", "--other", "Another unit and its slot", "MODEL=UNIT@SLOT, if possible of the same model")),
         LOAD,
     ],

@@ -112,7 +112,9 @@ async fn of_form(
     work: impl FnOnce(&Arc<App>, &Pairs) -> Result<Response, Refusal> + Send + 'static,
 ) -> Response {
     match posted {
-        Ok(PostedForm(pairs)) if app.access.is_own_form(&pairs) => on_a_thread(&app, tab, move |app| work(app, &pairs)).await,
+        Ok(PostedForm(pairs)) if app.access.is_own_form(&pairs) => {
+            on_a_thread(&app, tab, move |app| work(app, &pairs)).await
+        }
         Ok(_) => {
             let message = "this form is not of this server, or of one that has ended; open the page again".to_owned();
             page::refused(tab, &Refusal { message, is_usage: true })
@@ -271,7 +273,8 @@ fn picture(app: &App, words: &[String]) -> Result<Response, Refusal> {
     let drawing = app.program.answer(words)?.picture.ok_or_else(nothing)?;
     let name = HeaderValue::from_static("attachment; filename=\"assay.svg\"");
     // Opened by itself it would be a page of this server: it is only saved.
-    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")), (header::CONTENT_DISPOSITION, name)];
+    let headers =
+        [(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")), (header::CONTENT_DISPOSITION, name)];
     Ok((headers, Body::from(drawing)).into_response())
 }
 

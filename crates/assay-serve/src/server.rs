@@ -91,7 +91,8 @@ impl Server {
             .enable_all()
             .build()
             .map_err(ServeError::System)?;
-        let listener = runtime.block_on(TcpListener::bind(address)).map_err(|reason| ServeError::Listen { address, reason })?;
+        let listener =
+            runtime.block_on(TcpListener::bind(address)).map_err(|reason| ServeError::Listen { address, reason })?;
         let address = listener.local_addr().map_err(ServeError::System)?;
         let asks_for_token = chosen.is_some();
         let secret = chosen.unwrap_or_else(|| Secret::from_random(random[0]));

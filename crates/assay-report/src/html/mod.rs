@@ -28,7 +28,8 @@ pub fn part(records: &[Record]) -> Part {
 pub fn film_part(records: &[Record]) -> Option<Part> {
     let film = film(records, &Wanted::default()).ok()?;
     let title = "Over block sizes".to_owned();
-    Some(Shell { title, kind: "picture", body: slider(&film), footer: html! {}, scripts: Scripts::Films }.part())
+    let body = slider(&film).into_string();
+    Some(Part { title, kind: "picture", body, data: Scripts::Films.data().0, charts: false })
 }
 
 fn shell(records: &[Record]) -> Shell {

@@ -113,7 +113,7 @@ impl Asset {
 
 impl Scripts {
     /// What is drawn from, and whether that needs the library for charts.
-    fn data(self) -> (Option<String>, bool) {
+    pub(super) fn data(self) -> (Option<String>, bool) {
         match self {
             Self::None => (None, false),
             Self::Films => (Some("[]".to_owned()), false),

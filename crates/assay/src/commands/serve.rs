@@ -11,7 +11,9 @@ use assay_core::units::capacity;
 use assay_device::{Sysroot, survey};
 use assay_engine::Control;
 use assay_report::{Lives, Part, film_part};
-use assay_serve::{Answer as PageAnswer, FleetRunLine, Place, Program, Refusal, Secret, Server, SuiteLine, TOKEN_LEAST};
+use assay_serve::{
+    Answer as PageAnswer, FleetRunLine, Place, Program, Refusal, Secret, Server, SuiteLine, TOKEN_LEAST,
+};
 use assay_store::{Detail, Store, Summary};
 use clap::Parser;
 
@@ -59,8 +61,9 @@ fn token(path: &Path) -> Result<Secret, Failure> {
     let mut text = String::new();
     let read = files::open(path).and_then(|file| file.take(LONGEST_TOKEN).read_to_string(&mut text));
     read.map_err(|error| Failure::usage(format!("{shown}: cannot be read: {error}; write a token into it")))?;
-    Secret::chosen(&text)
-        .ok_or_else(|| Failure::usage(format!("{shown}: the token is shorter than {TOKEN_LEAST} characters; write a longer one")))
+    Secret::chosen(&text).ok_or_else(|| {
+        Failure::usage(format!("{shown}: the token is shorter than {TOKEN_LEAST} characters; write a longer one"))
+    })
 }
 
 /// This program.
@@ -125,7 +128,12 @@ impl Program for Own {
             };
             Ok((answer, slider))
         })?;
-        Ok(PageAnswer { part: answer.document().part(), notes, picture: answer.picture().map(|drawing| drawing.inline()), slider })
+        Ok(PageAnswer {
+            part: answer.document().part(),
+            notes,
+            picture: answer.picture().map(|drawing| drawing.inline()),
+            slider,
+        })
     }
 
     fn places(&self) -> Vec<Place> {

@@ -58,6 +58,8 @@ mod restore;
 mod resume;
 mod schema;
 mod sensors;
+mod serve;
+mod serve_browser;
 mod sharing;
 mod signals;
 mod slurm;
