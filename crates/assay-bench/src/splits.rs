@@ -388,8 +388,8 @@ pub(crate) fn twelve_cards(report: &mut Report) -> Result<(), Missing> {
             let sooner = run_card(card, SOONER)?;
             (run_card(card, FIXED)?, sooner)
         };
-        times.push(sooner.settings.elapsed_ns as f64 / fixed.settings.elapsed_ns as f64);
-        bytes.push(sooner.settings.written_bytes as f64 / fixed.settings.written_bytes as f64);
+        times.push(sooner.settings().unwrap().elapsed_ns as f64 / fixed.settings().unwrap().elapsed_ns as f64);
+        bytes.push(sooner.settings().unwrap().written_bytes as f64 / fixed.settings().unwrap().written_bytes as f64);
         for (a, b) in sooner.measurements.iter().zip(&fixed.measurements) {
             // A slow card may have had to be asked for less, by the one plan more than by the other one.
             let (one, other) = (a.workload.title(), b.workload.title());

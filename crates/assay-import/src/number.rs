@@ -1,8 +1,7 @@
 //! Numbers as tools and locales print them.
 
-use assay_core::finding::{Finding, Amount, Contradiction, Quantity};
-use assay_core::units::Bytes;
-use assay_core::verification::{Checker, FakeKind, Method, Pass, SECTOR_BYTES, Verdict, Verification, SectorCounts};
+use assay_core::finding::{Amount, Contradiction, Finding, Quantity};
+use assay_core::verification::{Checker, FakeKind, Method, Pass, SECTOR_BYTES, Verdict, Verification};
 
 /// A decimal number with a point or a comma: `19.3`, `19,3`, `1.234,5`, `1,234.5`, `1 234,5`, `1'234.5`. Of one mark
 /// alone it is the decimal one, unless three digits and nothing else follow several of it.

@@ -8,7 +8,7 @@ use crate::headline::Columns;
 use crate::list::{figure_cell, figure_title};
 use crate::presented::common_finding;
 use crate::verdict::{Tone, checked, tone, word};
-use crate::{facts, health, notes};
+use crate::{caveats, facts, health};
 
 /// A medium and the last that is known of it. All text is plain and may come from elsewhere: a page escapes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ impl UnitCard {
             (figure_title(&loads, at), value, small)
         };
         let gravest =
-            notes::notes(last).into_iter().next().filter(|note| note.severity > assay_core::finding::Severity::Note);
+            caveats::notes(last).into_iter().next().filter(|note| note.severity > assay_core::finding::Severity::Note);
         Some(Self {
             title: last.title(),
             place: place(last),

@@ -146,6 +146,7 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         source: "hwmon".to_owned(),
         samples: (0..RUN_SECONDS).map(|second| (second * SECOND, value + dice.throw())).collect(),
     };
+    let settings = Settings { suite_text: text.to_owned(), elapsed_ns: RUN_SECONDS * SECOND, ..Settings::default() };
     Record {
         schema: SCHEMA.to_owned(),
         id: format!("m{model:02}u{unit:02}r{run:03}"),
@@ -190,11 +191,7 @@ fn record(text: &str, suite: &Suite, (model, unit, run): (usize, usize, usize), 
         },
         labels: BTreeMap::from([("model".to_owned(), name), ("unit".to_owned(), unit.to_string())]),
         suite: SuiteRef { name: suite.name.clone(), version: suite.version },
-        origin: Origin::run(Settings {
-            suite_text: text.to_owned(),
-            elapsed_ns: RUN_SECONDS * SECOND,
-            ..Settings::default()
-        }),
+        origin: Origin::run(settings),
         measurements,
         scores: Vec::new(),
         sensors: vec![sensor("temperature", "°C", 45.0, dice), sensor("frequency", "Hz", 1.5e9, dice)],

@@ -266,7 +266,7 @@ fn in_whole_megabytes(records: &mut [Record], seed: u64) -> f64 {
     let about = (22.0 + (seed % 100) as f64 / 50.0) * 1e6;
     let factor = about / records[0].measurements[0].repeats[0].bytes_per_second;
     for record in records {
-        record.source = Some(Source { format: "dd".to_owned(), ..Source::default() });
+        record.origin = assay_core::record::Origin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
         for measurement in &mut record.measurements {
             let repeats = std::mem::take(&mut measurement.repeats);
             let mean = repeats.iter().map(|repeat| repeat.bytes_per_second).sum::<f64>() / repeats.len() as f64;

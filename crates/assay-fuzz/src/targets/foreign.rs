@@ -100,7 +100,7 @@ fn sound(record: &Record) {
     let document = serde_json::to_string(record).expect("JSON");
     let back = assay_store::read_document(&document).expect("a record");
     assert_eq!(back.id, record.id);
-    assert!(record.source.is_some() && (!record.created.is_empty() || record.source.is_some()));
+    assert!(record.origin.imported().is_some());
     if !record.created.is_empty() {
         assert!(record.created.parse::<jiff::Timestamp>().is_ok(), "{}", record.created);
     }

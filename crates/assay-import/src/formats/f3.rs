@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Finding, Contradiction, Detail, Missing, Place, Quantity};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity};
 use assay_core::verification::{Checker, Doubt, FakeKind, Method, Remark, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use assay_core::finding::{Finding, Contradiction, Detail, Missing, Place, Quantity};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity};
 use assay_core::verification::{Checker, Doubt, FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 

@@ -11,13 +11,15 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 15] = [
+const REVIEWED: [(&str, &[&str]); 16] = [
     ("all", &["Show everything in full: "]),
     ("dir", &["Directory to write "]),
     ("format", &["Format of what is written"]),
     ("json", &["Print one JSON document"]),
     // How sure an answer has to be: an interval, an order, or a choice.
     ("level", &["Confidence level: "]),
+    // Browsers or nodes connect.
+    ("listen", &["Address that "]),
     // A load decides, or nothing but a load is wanted.
     ("load", &["Load that decides", "Only "]),
     ("nodes", &["Nodes"]),

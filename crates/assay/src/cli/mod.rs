@@ -260,8 +260,8 @@ pub(crate) struct InfoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Address and port to listen on; port 0 takes a free one
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
+    /// Address that browsers connect to; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
 
     /// File with a token of at least 16 characters, which a page asks for; needed where other machines can reach the address

@@ -9,6 +9,7 @@ use std::time::Duration;
 use assay_analysis::nearest;
 use assay_core::exit::Exit;
 use assay_core::outcome::{Outcome, RunFailure};
+use assay_core::record::Record;
 use assay_core::suite::{Analysis, Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, nanoseconds, span};

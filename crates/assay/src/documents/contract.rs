@@ -52,7 +52,7 @@ fn documents() -> Vec<Published> {
     type Advice<T> = SettledDocument<'static, AdviceDocument<'static, T>>;
     vec![
         published("error", &["any command that fails, with --json or --events"], of::<ErrorDocument>),
-        published("events", &["assay run --events"], of::<Event>),
+        published("events", &["assay run --events", "assay verify --events"], of::<Event>),
         published("dry-run", &["assay run --dry-run"], of::<DryRunDocument>),
         published("info", &["assay info"], of::<InfoDocument>),
         published("info-list", &["assay info --list"], of::<InfoListDocument>),

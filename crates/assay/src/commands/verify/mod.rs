@@ -112,7 +112,7 @@ fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
         id: record.id.clone(),
         outcome: record.outcome.clone(),
         validity: record.validity.clone(),
-        written_bytes: record.settings.written_bytes,
+        written_bytes: record.settings().map_or(0, |settings| settings.written_bytes),
     });
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
     store_page_and_show(record, saved, exit, keeper, &options)
