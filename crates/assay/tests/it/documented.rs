@@ -13,7 +13,8 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("assay serve", "serve.rs"),
     ("assay fleet check -i", "fleet_ansible.rs"),
     ("assay fleet run -i", "fleet_ansible.rs"),
     ("assay fleet clean -i", "fleet_ansible.rs"),
