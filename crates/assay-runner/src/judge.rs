@@ -34,8 +34,7 @@ pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option
 
     measurement.proof_ratio = proof.ratio();
     let workload = &measurement.workload;
-    let adds = workload.sync.each() || copies_on_write(medium);
-    let proof_finding = proof.finding(workload.op, workload.direct, adds);
+    let proof_finding = proof.finding(workload.op, workload.sync.each() || copies_on_write(medium));
     replace_findings(
         measurement,
         |f| matches!(f, Finding::ServedFromCache { .. } | Finding::OthersUsedDevice { .. }),

@@ -71,15 +71,14 @@ impl Proof {
     }
 
     /// What the ratio means. Where the file system `adds` to each write, only too little is judged: with a sync after each
-    /// one the journal writes too, and one that copies on write moves what leads to the block. Nothing is added to reads that
-    /// are `direct`; those of the page cache are made larger by what is read ahead.
-    pub(crate) fn finding(&self, op: Op, direct: bool, adds: bool) -> Option<Finding> {
+    /// one the journal writes too, and one that copies on write moves what leads to the block.
+    pub(crate) fn finding(&self, op: Op, adds: bool) -> Option<Finding> {
         let proof_ratio = self.ratio()?;
         let excess = self.crossed as f64 - self.issued as f64;
         if proof_ratio < LEAST {
             Some(Finding::ServedFromCache { proof_ratio })
         } else if proof_ratio > MOST && excess > METADATA_BYTES && !(adds && op != Op::Read) {
-            Some(Finding::OthersUsedDevice { proof_ratio, exact: direct && op == Op::Read && !adds })
+            Some(Finding::OthersUsedDevice { proof_ratio })
         } else {
             None
         }
@@ -158,42 +157,25 @@ mod tests {
 
     #[test]
     fn less_than_nine_tenths_is_a_cache_and_more_than_eleven_another_user() {
-        let of = |crossed| proof(1000 * MIB, crossed * MIB).finding(Op::Read, true, false);
+        let of = |crossed| proof(1000 * MIB, crossed * MIB).finding(Op::Read, false);
         assert!(matches!(of(0), Some(Finding::ServedFromCache { proof_ratio: 0.0 })));
         assert!(matches!(of(899), Some(Finding::ServedFromCache { .. })));
         for crossed in [900, 1000, 1100] {
             assert_eq!(of(crossed), None, "{crossed}");
         }
         assert!(matches!(of(1101), Some(Finding::OthersUsedDevice { .. })));
-        assert_eq!(proof(0, 0).finding(Op::Read, true, false), None);
+        assert_eq!(proof(0, 0).finding(Op::Read, false), None);
     }
 
     #[test]
     fn a_journal_is_not_another_user() {
-        assert_eq!(proof(MIB, 2 * MIB).finding(Op::Write, true, false), None, "a journal commit");
-        assert!(matches!(
-            proof(MIB, 2 * MIB + 1).finding(Op::Write, true, false),
-            Some(Finding::OthersUsedDevice { .. })
-        ));
+        assert_eq!(proof(MIB, 2 * MIB).finding(Op::Write, false), None, "a journal commit");
+        assert!(matches!(proof(MIB, 2 * MIB + 1).finding(Op::Write, false), Some(Finding::OthersUsedDevice { .. })));
         // One for each write, where each is synced; a read has none, and too little stays too little.
-        assert_eq!(proof(10 * MIB, 30 * MIB).finding(Op::Write, true, true), None);
-        assert_eq!(proof(10 * MIB, 30 * MIB).finding(Op::Mixed, true, true), None);
-        assert!(proof(10 * MIB, 30 * MIB).finding(Op::Read, true, true).is_some());
-        assert!(matches!(
-            proof(10 * MIB, 8 * MIB).finding(Op::Write, true, true),
-            Some(Finding::ServedFromCache { .. })
-        ));
-    }
-
-    #[test]
-    fn only_direct_reads_are_as_many_bytes_as_were_issued() {
-        let exact = |op, direct, adds| match proof(10 * MIB, 30 * MIB).finding(op, direct, adds) {
-            Some(Finding::OthersUsedDevice { exact, .. }) => exact,
-            other => panic!("{other:?}"),
-        };
-        assert!(exact(Op::Read, true, false));
-        assert!(!exact(Op::Read, false, false) && !exact(Op::Read, true, true));
-        assert!(!exact(Op::Write, true, false) && !exact(Op::Mixed, true, false));
+        assert_eq!(proof(10 * MIB, 30 * MIB).finding(Op::Write, true), None);
+        assert_eq!(proof(10 * MIB, 30 * MIB).finding(Op::Mixed, true), None);
+        assert!(proof(10 * MIB, 30 * MIB).finding(Op::Read, true).is_some());
+        assert!(matches!(proof(10 * MIB, 8 * MIB).finding(Op::Write, true), Some(Finding::ServedFromCache { .. })));
     }
 
     /// Its own traffic would be told as that of others otherwise, on a slow card as several times the bytes.

@@ -245,7 +245,7 @@ impl Finding {
             Self::ServedFromCache { proof_ratio } => {
                 cause!["served from a cache: only ", percent(*proof_ratio), " % of the bytes crossed the device"]
             }
-            Self::OthersUsedDevice { proof_ratio: ratio, .. } => {
+            Self::OthersUsedDevice { proof_ratio: ratio } => {
                 let moved = number(*ratio, Notation::Traffic);
                 cause!["something else used the device: it moved ", moved, " the bytes issued"]
             }
@@ -602,7 +602,7 @@ mod tests {
 
     #[test]
     fn traffic_of_others_is_told_in_percent_or_as_a_multiple() {
-        let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio, exact: false };
+        let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio };
         assert!(of(1.401).cause().ends_with("it moved 140 % of the bytes issued"), "{}", of(1.401).cause());
         assert_eq!(
             merged(&[of(1.4), of(10.06), of(3.0)]).unwrap(),
@@ -611,13 +611,6 @@ mod tests {
         let few = |operations| Finding::FewOperations { operations };
         assert_eq!(merged(&[few(1), few(45)]).unwrap(), "only 1 to 45 operations: the figure is a rough estimate");
         assert!(of(10.06).cause().ends_with("it moved 10.1 times the bytes issued"), "{}", of(10.06).cause());
-        let weight = |proof_ratio, exact| Finding::OthersUsedDevice { proof_ratio, exact }.severity();
-        assert_eq!(
-            [weight(1.99, true), weight(10.0, false)],
-            [crate::finding::Severity::Suspect; 2],
-            "a journal is not told apart"
-        );
-        assert_eq!(weight(2.0, true), crate::finding::Severity::Invalid);
         assert!(Finding::FewOperations { operations: 1 }.cause().starts_with("only 1 operation:"));
     }
 

@@ -27,10 +27,6 @@ pub fn is_small_area(asked_bytes: u64, used_bytes: u64) -> bool {
     used_bytes < asked_bytes / 4
 }
 
-/// From this ratio on at least as much was of others as of the measurement: its figure is that of a share of the medium. Only
-/// where no file system adds to what is issued, as the journal of ext4 may move several times the bytes of a small write.
-const MOSTLY_OTHERS: f64 = 2.0;
-
 /// What was found. Closed list; a reader that meets a newer one sees `unknown`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -57,9 +53,6 @@ pub enum Finding {
     OthersUsedDevice {
         /// Bytes that crossed the device over bytes issued.
         proof_ratio: f64,
-        /// Whether no file system adds to what was issued, as with direct reads; absent where one may.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        exact: bool,
     },
     /// No counters of a block device could prove anything: none is known, or they cannot be read.
     NoProof {
@@ -404,7 +397,6 @@ impl Finding {
             | Self::LittlesLaw { .. }
             | Self::MarkedDoubtful { .. }
             | Self::CopyOf { .. } => Severity::Invalid,
-            Self::OthersUsedDevice { proof_ratio, exact: true } if *proof_ratio >= MOSTLY_OTHERS => Severity::Invalid,
             Self::SmallerSpan { asked_bytes, used_bytes, .. } if is_small_area(*asked_bytes, *used_bytes) => {
                 Severity::Suspect
             }

@@ -57,10 +57,7 @@ fn somebody_else_on_the_device_is_noticed() {
     let record: Record = serde_json::from_slice(&run.join().unwrap().stdout).unwrap();
     let m = named(&record, "read");
     assert!(m.warnings.iter().any(|w| matches!(w.finding, Finding::OthersUsedDevice { .. })), "{:?}", m.proof_ratio);
-    // At least as much was of others as of the run.
-    let drowned = m.proof_ratio.is_some_and(|ratio| ratio >= 2.0);
-    let expected = if drowned { ValidityVerdict::Invalid } else { ValidityVerdict::Suspect };
-    assert_eq!(record.validity.verdict, expected, "{:?}", m.proof_ratio);
+    assert_eq!(record.validity.verdict, ValidityVerdict::Suspect);
 }
 
 #[test]
