@@ -5,18 +5,13 @@
 //! (`SameSite=Strict`), and each form that changes something holds a token that only a page of this server knows.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, header};
 use tokio::sync::Mutex;
 
-use crate::page;
-use crate::server::App;
+/// Name of the hidden field that a page of this server puts into each form that changes something.
+pub(crate) const TOKEN_FIELD: &str = "form";
 
 /// Shortest token that a user may choose, in characters.
 pub const TOKEN_LEAST: usize = 16;
@@ -81,10 +76,6 @@ pub struct Access {
 
 /// How long a wrong token waits for its answer.
 const WRONG_WAITS: Duration = Duration::from_secs(1);
-/// How a page that is not allowed is answered where there is nothing to log in with.
-const NEEDS_ADDRESS: &str =
-    "This page belongs to one user. Open the address that assay serve printed, with its secret.";
-
 impl Access {
     /// For a server that listens on this address; `random` is fresh, and `names` are further host names that lead to it.
     #[must_use]
@@ -110,22 +101,22 @@ impl Access {
 
     /// Whether a form comes from a page of this server.
     pub(crate) fn is_own_form(&self, fields: &[(String, String)]) -> bool {
-        fields.iter().any(|(name, value)| name == page::TOKEN_FIELD && self.form.is(value))
+        fields.iter().any(|(name, value)| name == TOKEN_FIELD && self.form.is(value))
     }
 
-    fn is_own_host(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_own_host(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
         host.is_some_and(|host| self.hosts.contains(&host))
     }
 
-    fn has_session(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|all| all.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.any(|(name, value)| name == self.cookie && self.session.is(value))
     }
 
     /// A form of another site, as browsers say it.
-    fn is_cross_site(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_cross_site(&self, headers: &HeaderMap) -> bool {
         let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let other_site = said("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site));
         let other_origin = said("origin").is_some_and(|origin| {
@@ -135,80 +126,21 @@ impl Access {
         other_site || other_origin
     }
 
-    /// Answers a token: a session, or a refusal that is late on purpose.
-    pub(crate) async fn log_in(&self, token: &str) -> Option<Response> {
+    /// Answers a token: the cookie of a session, or nothing, late on purpose.
+    pub(crate) async fn log_in(&self, token: &str) -> Option<String> {
         if !self.secret.is(token) {
             let _one_at_a_time = self.wrong.lock().await;
             tokio::time::sleep(WRONG_WAITS).await;
             return None;
         }
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie, self.session.text());
-        let mut response = page::see("/");
-        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-            response.headers_mut().insert(header::SET_COOKIE, cookie);
-        }
-        Some(response)
+        Some(format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie, self.session.text()))
     }
-}
-
-/// What a browser may do with any answer: nothing but its own styles, scripts and forms.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/// Lets a request through, or refuses it; sets the headers that each answer has.
-pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let mut response = judged(&app, request, next).await;
-    let headers = response.headers_mut();
-    for (name, value) in [
-        ("content-security-policy", POLICY),
-        ("x-content-type-options", "nosniff"),
-        // `no-referrer` would make browsers say `Origin: null` with forms of this server, too.
-        ("referrer-policy", "same-origin"),
-        ("cross-origin-opener-policy", "same-origin"),
-        ("cross-origin-resource-policy", "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
-}
-
-async fn judged(app: &Arc<App>, request: Request, next: Next) -> Response {
-    let access = &app.access;
-    let headers = request.headers();
-    if !access.is_own_host(headers) {
-        return plain(StatusCode::MISDIRECTED_REQUEST, "This server does not answer to that host name.");
-    }
-    if ![Method::GET, Method::HEAD, Method::POST].contains(request.method()) {
-        return plain(StatusCode::METHOD_NOT_ALLOWED, "Pages are read with GET, and forms are sent with POST.");
-    }
-    if request.method() == Method::POST && access.is_cross_site(headers) {
-        return plain(StatusCode::FORBIDDEN, "This form was sent by a page of another site.");
-    }
-    let key = request.uri().query().and_then(|query| query.strip_prefix("key=")).map(str::to_owned);
-    if let (Some(key), "/") = (key, request.uri().path()) {
-        return match access.log_in(&key).await {
-            Some(response) => response,
-            None => {
-                plain(StatusCode::FORBIDDEN, "The secret in this address is wrong; assay serve prints the right one.")
-            }
-        };
-    }
-    if access.has_session(headers) || crate::routes::is_open(request.uri().path()) {
-        return next.run(request).await;
-    }
-    match app.asks_for_token {
-        true => page::see("/login"),
-        false => plain(StatusCode::FORBIDDEN, NEEDS_ADDRESS),
-    }
-}
-
-fn plain(status: StatusCode, words: &str) -> Response {
-    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Body::from(format!("{words}\n"))).into_response()
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn access() -> Access {

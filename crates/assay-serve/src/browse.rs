@@ -11,10 +11,10 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, PreEscaped, html};
 
+use crate::app::App;
 use crate::form::{Pairs, value};
 use crate::page::{self, Page, Tab, copy_button};
 use crate::program::{Program, Refusal};
-use crate::server::App;
 
 /// Media on a page.
 const CARDS: usize = 12;
@@ -232,7 +232,7 @@ fn records_table(app: &App, table: &assay_report::ListTable) -> Markup {
             }
             fieldset.inline {
                 legend { "Name the ticked records as a baseline" }
-                (page::token(app))
+                (page::token(&app.access))
                 label for="name" { "Name" } " " input type="text" id="name" name="name" value="main" autocomplete="off";
                 " " button type="submit" formmethod="post" formaction="/baselines/set" { "Set" }
             }
@@ -311,7 +311,7 @@ pub(crate) fn baselines(app: &App) -> Result<Response, Refusal> {
                         a href={ "/baselines/gate?of=" (encoded(&format!("baseline:{name}\nlast"))) "&limit=" (encoded("slower than 5%")) } { "limits" }
                     }
                     td data-title="Remove" { form method="post" action="/baselines/remove" {
-                        (page::token(app)) input type="hidden" name="name" value=(name);
+                        (page::token(&app.access)) input type="hidden" name="name" value=(name);
                         button type="submit" { "Remove the name" }
                     } }
                 } } }

@@ -4,8 +4,10 @@
 //! Nothing is computed here: what a page says comes from [`Program`], which answers the words of the command line.
 
 mod access;
+mod app;
 mod browse;
 mod form;
+mod guard;
 mod jobs;
 mod live;
 mod measure;

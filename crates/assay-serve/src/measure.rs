@@ -8,13 +8,13 @@ use assay_report::{Format, UnitCard, View, render};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
+use crate::app::App;
 use crate::browse::{encoded, figures_markup, harmless_lines};
 use crate::form::{Pairs, command_line, value};
 use crate::jobs::{Job, State};
 use crate::live::shown;
 use crate::page::{self, Page, Tab, copy_button};
 use crate::program::{Program, Refusal};
-use crate::server::App;
 
 /// What is done to a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +182,7 @@ pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
         pre.said { (said) }
         @if begins {
             form.question method="post" action="/measure/start" {
-                (page::token(app)) (asked.fields())
+                (page::token(&app.access)) (asked.fields())
                 @if asked.overwrites() {
                     p.refusal { "Everything on " (harmless(&asked.target)) " is lost." }
                     div.field { label for="typed" { "Type the name of the device" } input type="text" id="typed" name="typed" required autocomplete="off" spellcheck="false"; }
@@ -296,6 +296,6 @@ fn live(app: &App, job: &Job) -> Markup {
                 } } }
             } }
         }
-        form method="post" action={ "/runs/" (job.id) "/stop" } { (page::token(app)) p { button.main type="submit" { "Stop" } } }
+        form method="post" action={ "/runs/" (job.id) "/stop" } { (page::token(&app.access)) p { button.main type="submit" { "Stop" } } }
     }
 }

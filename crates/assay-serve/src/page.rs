@@ -7,12 +7,9 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::access::{Access, TOKEN_FIELD};
 use crate::form::command_line;
 use crate::program::{Answer, Refusal};
-use crate::server::App;
-
-/// Name of the hidden field that a page of this server puts into each form that changes something.
-pub(crate) const TOKEN_FIELD: &str = "form";
 
 /// Where a page stands in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +132,15 @@ pub(crate) fn see(path: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
 }
 
+/// Sends a browser with a new session to the first page.
+pub(crate) fn logged_in(cookie: &str) -> Response {
+    let mut response = see("/");
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
 /// A refusal on a page of its own.
 pub(crate) fn refused(tab: Tab, refusal: &Refusal) -> Response {
     let status = if refusal.is_usage { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::INTERNAL_SERVER_ERROR };
@@ -183,8 +189,8 @@ pub(crate) fn copy_button(of: &str) -> Markup {
 }
 
 /// The hidden field of a form that changes something.
-pub(crate) fn token(app: &App) -> Markup {
-    html! { input type="hidden" name=(TOKEN_FIELD) value=(app.access.form_token()); }
+pub(crate) fn token(access: &Access) -> Markup {
+    html! { input type="hidden" name=(TOKEN_FIELD) value=(access.form_token()); }
 }
 
 const STYLE: &str = include_str!("../assets/serve.css");

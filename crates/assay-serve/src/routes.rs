@@ -13,11 +13,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use maud::html;
 
+use crate::app::App;
 use crate::form::{Form, Pairs, value};
 use crate::page::{self, Page, Tab};
 use crate::program::Refusal;
-use crate::server::App;
-use crate::{access, browse, live, measure, questions};
+use crate::{browse, guard, live, measure, questions};
 
 type Shared = State<Arc<App>>;
 type Asked = Result<Query<Pairs>, QueryRejection>;
@@ -25,11 +25,6 @@ type Posted = Result<PostedForm<Pairs>, FormRejection>;
 
 /// Longest form, in bytes.
 const LONGEST_FORM: usize = 64 << 10;
-
-/// Pages that need no session.
-pub(crate) fn is_open(path: &str) -> bool {
-    path == "/login" || path.starts_with("/assets/")
-}
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     let mut router = Router::new()
@@ -59,7 +54,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     router
         .fallback(|| async { page::missing() })
         .layer(DefaultBodyLimit::max(LONGEST_FORM))
-        .layer(from_fn_with_state(Arc::clone(&app), access::guard))
+        .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
         .with_state(app)
 }
 
@@ -149,8 +144,8 @@ async fn login_form() -> Response {
 
 async fn login(State(app): Shared, posted: Posted) -> Response {
     let pairs = posted.map(|PostedForm(pairs)| pairs).unwrap_or_default();
-    let response = app.access.log_in(value(&pairs, "token").unwrap_or_default()).await;
-    response.unwrap_or_else(|| login_page(StatusCode::FORBIDDEN, "This token is wrong."))
+    let cookie = app.access.log_in(value(&pairs, "token").unwrap_or_default()).await;
+    cookie.map_or_else(|| login_page(StatusCode::FORBIDDEN, "This token is wrong."), |cookie| page::logged_in(&cookie))
 }
 
 async fn media(State(app): Shared, asked: Asked) -> Response {

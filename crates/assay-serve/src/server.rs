@@ -12,20 +12,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::access::{Access, Secret};
+use crate::app::App;
 use crate::jobs::Jobs;
 use crate::program::Program;
 use crate::routes::router;
-
-/// What all pages share.
-pub(crate) struct App {
-    pub(crate) program: Box<dyn Program>,
-    pub(crate) access: Access,
-    pub(crate) jobs: Jobs,
-    /// Pages that are made at once.
-    pub(crate) turns: Arc<Semaphore>,
-    /// Whether the user chose a token, which a page asks for.
-    pub(crate) asks_for_token: bool,
-}
 
 /// Connections at once.
 const MOST_CONNECTIONS: usize = 256;
