@@ -241,7 +241,8 @@ fn lines(from: impl Read, mut each: impl FnMut(&str)) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 
