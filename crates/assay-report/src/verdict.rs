@@ -73,6 +73,9 @@ pub(crate) fn word(record: &Record) -> &'static str {
 pub(crate) fn checked(verified: &Verification) -> &'static str {
     // If most of the medium was not tested, the verdict covers only a part.
     let part = verified.reach.as_ref().is_some_and(|reach| reach.tested_share < 0.5);
+    if verified.verdict == Verdict::Genuine && matches!(verified.method, Method::QuickProbe | Method::QuickMounted) {
+        return "genuine (samples)";
+    }
     let is_partial = verified.verdict == Verdict::Genuine && verified.method == Method::Full && part;
     if is_partial { "genuine in part" } else { verified.verdict.title() }
 }

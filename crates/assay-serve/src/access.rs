@@ -70,6 +70,8 @@ pub struct Access {
     cookie: String,
     /// What `Host` may say.
     hosts: Vec<String>,
+    /// The port, where the server listens on all addresses of the machine.
+    all_addresses: Option<u16>,
     /// Wrong tokens are answered one after the other, and late.
     wrong: Mutex<()>,
 }
@@ -89,9 +91,10 @@ impl Access {
             hosts.push(name.to_ascii_lowercase());
             hosts.push(format!("{}:{port}", name.to_ascii_lowercase()));
         }
+        let all_addresses = address.ip().is_unspecified().then_some(port);
         let base = Secret::from_random(random);
         let (session, form) = (base.derived("assay serve session"), base.derived("assay serve form"));
-        Self { secret, session, form, cookie: format!("assay-{port}"), hosts, wrong: Mutex::new(()) }
+        Self { secret, session, form, cookie: format!("assay-{port}"), hosts, all_addresses, wrong: Mutex::new(()) }
     }
 
     /// The value of the hidden field in forms.
@@ -106,7 +109,12 @@ impl Access {
 
     pub(crate) fn is_own_host(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
-        host.is_some_and(|host| self.hosts.contains(&host))
+        // An address cannot be made to lead elsewhere, as a name can: where the server listens on all of them, each is its own.
+        let is_address = |host: &str| {
+            self.all_addresses
+                .is_some_and(|port| host.parse::<SocketAddr>().is_ok_and(|address| address.port() == port))
+        };
+        host.is_some_and(|host| self.hosts.contains(&host) || is_address(&host))
     }
 
     pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
@@ -122,6 +130,9 @@ impl Access {
         let other_origin = said("origin").is_some_and(|origin| {
             let host = origin.split_once("://").map_or(origin, |(_, host)| host).to_ascii_lowercase();
             !self.hosts.contains(&host)
+                && !self
+                    .all_addresses
+                    .is_some_and(|port| host.parse::<SocketAddr>().is_ok_and(|known| known.port() == port))
         });
         other_site || other_origin
     }
@@ -172,6 +183,10 @@ mod tests {
             assert_eq!(access.is_own_host(&headers(&[("host", host)])), own, "{host}");
         }
         assert!(!access.is_own_host(&HeaderMap::new()));
+        let everywhere = Access::new(Secret::from_random([1; 32]), [2; 32], "0.0.0.0:4321".parse().unwrap(), &[]);
+        assert!(everywhere.is_own_host(&headers(&[("host", "192.168.1.5:4321")])));
+        assert!(!everywhere.is_own_host(&headers(&[("host", "192.168.1.5:80")])));
+        assert!(!everywhere.is_own_host(&headers(&[("host", "attacker.example:4321")])));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use assay_core::text::{clean, harmless};
+use assay_core::text::{clean, harmless, unbroken};
 use assay_core::units::counted;
 use assay_report::{Format, UnitCard, View, list_table, part, render};
 use assay_store::Summary;
@@ -11,6 +11,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, PreEscaped, html};
 
+use crate::access::TOKEN_FIELD;
 use crate::app::App;
 use crate::form::{Pairs, value};
 use crate::page::{self, Page, Tab, copy_button};
@@ -140,12 +141,17 @@ fn all_records(unit: &Unit) -> Markup {
     html! { a href={ "/records?q=" (encoded(&query)) } { (count) } }
 }
 
+/// Text of which no figure is torn from its unit, and nothing hides or reorders.
+fn shown(text: &str) -> String {
+    unbroken(&harmless(text))
+}
+
 /// Large figures in two columns, read and write.
 pub(crate) fn figures_markup(figures: &[(String, String, String)]) -> Markup {
     html! {
         dl.figures {
             @for (title, value, spread) in figures {
-                div { dt { (harmless(title)) } dd { b { (value) } " " small { (spread) } } }
+                div { dt { (shown(title)) } dd { b { (shown(value)) } " " small { (shown(spread)) } } }
             }
         }
     }
@@ -219,7 +225,7 @@ fn records_table(app: &App, table: &assay_report::ListTable) -> Markup {
                                 td.left.tick data-title="Tick" { input type="checkbox" name="of" value=(row.id) aria-label={ "Tick record " (row.id) }; }
                                 @for (at, (value, small)) in row.cells.iter().enumerate() {
                                     @if at == 0 { th.left scope="row" { a href={ "/records/" (encoded(&row.id)) } { (value) } } }
-                                    @else { td.left[!table.titles[at].1] data-title=(table.titles[at].0) { (value) @if !small.is_empty() { " " small { (small) } } } }
+                                    @else { td.left[!table.titles[at].1] data-title=(table.titles[at].0) { (shown(value)) @if !small.is_empty() { " " small { (shown(small)) } } } }
                                 }
                             }
                         }
@@ -232,17 +238,28 @@ fn records_table(app: &App, table: &assay_report::ListTable) -> Markup {
             }
             fieldset.inline {
                 legend { "Name the ticked records as a baseline" }
-                (page::token(&app.access))
                 label for="name" { "Name" } " " input type="text" id="name" name="name" value="main" autocomplete="off";
-                " " button type="submit" formmethod="post" formaction="/baselines/set" { "Set" }
+                // The token goes with this button alone, and not into addresses.
+                " " button type="submit" formmethod="post" formaction="/baselines/set" name=(TOKEN_FIELD) value=(app.access.form_token()) { "Set" }
             }
         }
     }
 }
 
+/// Whether a text can be the id of one record: no other query, which might name thousands.
+pub(crate) fn is_id(text: &str) -> bool {
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    plain && !text.is_empty() && !["all", "last"].contains(&text)
+}
+
 pub(crate) fn record(program: &dyn Program, id: &str) -> Result<Response, Refusal> {
-    let id = id.to_owned();
-    let records = program.whole_records(std::slice::from_ref(&id))?;
+    if !is_id(id) {
+        return Ok(page::missing());
+    }
+    let records = match program.whole_records(&[id.to_owned()]) {
+        Err(refusal) if refusal.is_usage => return Ok(page::missing()),
+        records => records?,
+    };
     let part = part(&records);
     let Some(record) = records.first() else { return Ok(page::missing()) };
     let text =
@@ -285,6 +302,9 @@ pub(crate) fn download(program: &dyn Program, id: &str, ending: &str) -> Result<
         "svg" => (Format::Svg, "application/octet-stream"),
         _ => return Ok(page::missing()),
     };
+    if !is_id(id) {
+        return Ok(page::missing());
+    }
     let records = program.whole_records(&[id.to_owned()])?;
     let file = render(format, &records, &View::default())
         .map_err(|error| Refusal { message: harmless(&error.to_string()), is_usage: true })?;

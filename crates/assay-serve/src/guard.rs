@@ -1,6 +1,7 @@
 //! What each request passes before a page answers it, and the headers that each answer has.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -11,13 +12,18 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::page;
 
+/// Longest form, in bytes.
+const LONGEST_FORM: usize = 64 << 10;
+/// How long a form may take to arrive.
+const BODY: Duration = Duration::from_secs(10);
+
 /// How a page that is not allowed is answered where there is nothing to log in with.
 const NEEDS_ADDRESS: &str =
     "This page belongs to one user. Open the address that assay serve printed, with its secret.";
 
 /// Pages that need no session.
-fn is_open(path: &str) -> bool {
-    path == "/login" || path.starts_with("/assets/")
+fn is_open(path: &str, asks_for_token: bool) -> bool {
+    asks_for_token && path == "/login" || path.starts_with("/assets/")
 }
 
 /// What a browser may do with any answer: nothing but its own styles, scripts and forms.
@@ -63,13 +69,23 @@ async fn judged(app: &Arc<App>, request: Request, next: Next) -> Response {
             }
         };
     }
-    if access.has_session(headers) || is_open(request.uri().path()) {
-        return next.run(request).await;
+    if access.has_session(headers) || is_open(request.uri().path(), app.asks_for_token) {
+        return match whole(request).await {
+            Some(request) => next.run(request).await,
+            None => plain(StatusCode::BAD_REQUEST, "This form is too long, or it took too long to arrive."),
+        };
     }
     match app.asks_for_token {
         true => page::see("/login"),
         false => plain(StatusCode::FORBIDDEN, NEEDS_ADDRESS),
     }
+}
+
+/// The request with its body, which has to be there soon: a client that sends a byte a minute keeps no place.
+async fn whole(request: Request) -> Option<Request> {
+    let (parts, body) = request.into_parts();
+    let body = tokio::time::timeout(BODY, axum::body::to_bytes(body, LONGEST_FORM)).await.ok()?.ok()?;
+    Some(Request::from_parts(parts, Body::from(body)))
 }
 
 fn plain(status: StatusCode, words: &str) -> Response {

@@ -14,7 +14,7 @@ use crate::form::{Pairs, command_line, value};
 use crate::jobs::{Job, State};
 use crate::live::shown;
 use crate::page::{self, Page, Tab, copy_button};
-use crate::program::{Program, Refusal};
+use crate::program::{Program, Refusal, SuiteLine};
 
 /// What is done to a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +25,21 @@ enum What {
     QuickCheck,
     /// `assay verify`.
     FullCheck,
+    /// `assay verify --resume`.
+    Resume,
+    /// `assay verify --remove`.
+    Remove,
 }
 
-const WHATS: [(&str, What, &str); 3] = [
+const WHATS: [(&str, What, &str); 5] = [
     ("measure", What::Measure, "Measure its speed"),
     ("quick", What::QuickCheck, "Check by samples whether it is genuine"),
     ("full", What::FullCheck, "Fill the free space, and read it back"),
+    ("resume", What::Resume, "Resume a full check that was stopped"),
+    ("remove", What::Remove, "Remove the files of a check or a run that was stopped or killed"),
 ];
+/// Longest text of a field, in bytes: a path.
+const LONGEST_TEXT: usize = 4096;
 /// Labels that a form offers.
 const LABELS: [(&str, &str); 4] =
     [("model", "Model"), ("unit", "Unit"), ("slot", "Slot"), ("price", "Price, like 12.90USD")];
@@ -47,18 +55,26 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(pairs: &Pairs) -> Result<Self, Refusal> {
+    fn read(pairs: &Pairs, suites: &[SuiteLine]) -> Result<Self, Refusal> {
         let usage = |message: &str| Refusal { message: message.to_owned(), is_usage: true };
+        if pairs.iter().any(|(_, text)| text.contains('\0') || text.len() > LONGEST_TEXT) {
+            return Err(usage("a field is longer than 4096 bytes, or no text"));
+        }
         let text = |name: &str| value(pairs, name).map(str::trim).filter(|text| !text.is_empty());
         let target =
             text("other").or(text("target")).ok_or_else(|| usage("choose a medium, or name a directory on it"))?;
-        if target.contains('\0') || target.len() > 4096 {
-            return Err(usage("the target is no path"));
+        // A job file of fio would be run where it says.
+        if std::fs::metadata(target).is_ok_and(|meta| !meta.is_dir()) && !is_device(target) {
+            return Err(usage("the target is a file; name a directory on the medium, or a device"));
         }
-        let what = text("what")
-            .and_then(|name| WHATS.iter().find(|(known, ..)| *known == name))
-            .map_or(What::Measure, |known| known.1);
+        let name = text("what").unwrap_or(WHATS[0].0);
+        let what = WHATS.iter().find(|(known, ..)| *known == name).map(|known| known.1);
+        let what = what.ok_or_else(|| usage("what: choose one of the page"))?;
         let suite = text("suite").unwrap_or("quick").to_owned();
+        // Other suites are files, which pages do not read.
+        if !suites.iter().any(|known| known.name == suite) {
+            return Err(usage("suite: choose one of the page"));
+        }
         let labels = LABELS.iter().filter_map(|(key, _)| Some((*key, text(key)?.to_owned()))).collect();
         Ok(Self { what, target: target.to_owned(), suite, labels, is_device: is_device(target) })
     }
@@ -69,8 +85,12 @@ impl Asked {
             What::Measure => vec!["run".to_owned(), format!("--suite={}", self.suite)],
             What::QuickCheck => vec!["verify".to_owned(), "--quick".to_owned()],
             What::FullCheck => vec!["verify".to_owned()],
+            What::Resume => vec!["verify".to_owned(), "--resume".to_owned()],
+            What::Remove => vec!["verify".to_owned(), "--remove".to_owned()],
         };
-        words.extend(self.labels.iter().map(|(key, text)| format!("--label={key}={text}")));
+        if !matches!(self.what, What::Resume | What::Remove) {
+            words.extend(self.labels.iter().map(|(key, text)| format!("--label={key}={text}")));
+        }
         if self.what == What::Measure && self.is_device {
             words.push("--raw".to_owned());
             words.extend(typed.map(|name| format!("--overwrite={name}")));
@@ -85,6 +105,24 @@ impl Asked {
         let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
         words.splice(at..at, more.iter().map(|word| (*word).to_owned()));
         words
+    }
+
+    /// What is said of a command that has no dry run.
+    fn without_dry_run(&self) -> Option<&'static str> {
+        match self.what {
+            What::Resume => Some("goes on where the check was stopped, reads all back, and removes its files"),
+            What::Remove => Some("removes the files that checks and runs of assay left there, and nothing else"),
+            What::Measure | What::QuickCheck | What::FullCheck => None,
+        }
+    }
+
+    fn button(&self) -> &'static str {
+        match self.what {
+            What::Measure => "Measure",
+            What::QuickCheck | What::FullCheck => "Check",
+            What::Resume => "Resume",
+            What::Remove => "Remove",
+        }
     }
 
     /// Whether what is on the medium is lost, so that its name has to be typed.
@@ -130,7 +168,7 @@ pub(crate) fn choose(app: &App) -> Response {
                 @for (at, place) in places.iter().enumerate() {
                     @let id = format!("m{at}");
                     div.choice {
-                        input type="radio" id=(id) name="target" value=(place.path.to_string_lossy()) checked[at == 0];
+                        input type="radio" id=(id) name="target" value=(place.path.to_string_lossy());
                         label for=(id) {
                             b { (harmless(&place.path.to_string_lossy())) } " "
                             (harmless(&place.title)) " · " (place.kind) @if !place.size.is_empty() { " · " (place.size) }
@@ -169,7 +207,10 @@ fn dry_run(program: &dyn Program, words: &[String]) -> Result<(String, bool), Re
 }
 
 pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
-    let asked = Asked::read(pairs)?;
+    let asked = Asked::read(pairs, &app.program.suites())?;
+    if let Some(words) = asked.without_dry_run() {
+        return Ok(planned(app, &asked, words, true, None));
+    }
     // Whether data on a device may go is asked below; the rest of the plan is shown before that.
     let typed = asked.overwrites().then_some(asked.target.as_str());
     if asked.what == What::FullCheck && asked.is_device {
@@ -177,6 +218,11 @@ pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
         return Err(Refusal { message, is_usage: true });
     }
     let (said, begins) = dry_run(app.program.as_ref(), &asked.words_with(typed, &["--dry-run"]))?;
+    Ok(planned(app, &asked, &said, begins, typed))
+}
+
+/// What would be done, and the button that does it.
+fn planned(app: &App, asked: &Asked, said: &str, begins: bool, typed: Option<&str>) -> Response {
     let body = html! {
         h1 { @if begins { "This would be done" } @else { "This is refused" } }
         pre.said { (said) }
@@ -187,23 +233,24 @@ pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
                     p.refusal { "Everything on " (harmless(&asked.target)) " is lost." }
                     div.field { label for="typed" { "Type the name of the device" } input type="text" id="typed" name="typed" required autocomplete="off" spellcheck="false"; }
                 }
-                p { button.main type="submit" { @if asked.what == What::Measure { "Measure" } @else { "Check" } } }
+                p { button.main type="submit" { (asked.button()) } }
             }
         }
         p { a href="/measure" { "Choose again" } }
         (page::same_command(&asked.words(typed)))
     };
-    Ok(Page::new(Tab::Measure, "Measure", body).into_response())
+    Page::new(Tab::Measure, "Measure", body).into_response()
 }
 
 pub(crate) fn start(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
-    let asked = Asked::read(pairs)?;
+    let asked = Asked::read(pairs, &app.program.suites())?;
     let typed = value(pairs, "typed").map(str::trim);
     if asked.overwrites() && typed != Some(asked.target.as_str()) {
         let message = format!("the name that was typed is not {}; nothing was started", harmless(&asked.target));
         return Err(Refusal { message, is_usage: true });
     }
-    let words = asked.words_with(typed.filter(|_| asked.overwrites()), &["--events"]);
+    let events: &[&str] = if asked.what == What::Remove { &[] } else { &["--events"] };
+    let words = asked.words_with(typed.filter(|_| asked.overwrites()), events);
     let job = app.jobs.start(&app.program.executable(), words, asked.target.clone());
     let job = job.map_err(|error| Refusal { message: format!("assay cannot be started: {error}"), is_usage: false })?;
     Ok(page::see(&format!("/runs/{}", job.id)))

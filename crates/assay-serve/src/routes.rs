@@ -6,7 +6,7 @@ use assay_core::text::harmless;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, Form as PostedForm, Path, Query, State};
+use axum::extract::{Form as PostedForm, Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -22,9 +22,6 @@ use crate::{browse, guard, live, measure, questions};
 type Shared = State<Arc<App>>;
 type Asked = Result<Query<Pairs>, QueryRejection>;
 type Posted = Result<PostedForm<Pairs>, FormRejection>;
-
-/// Longest form, in bytes.
-const LONGEST_FORM: usize = 64 << 10;
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     let mut router = Router::new()
@@ -53,7 +50,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     }
     router
         .fallback(|| async { page::missing() })
-        .layer(DefaultBodyLimit::max(LONGEST_FORM))
         .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
         .with_state(app)
 }
@@ -188,7 +184,7 @@ async fn baselines(State(app): Shared) -> Response {
 async fn set_baseline(State(app): Shared, posted: Posted) -> Response {
     of_form(app, Tab::Baselines, posted, |app, pairs| {
         let ids: Vec<String> = pairs.iter().filter(|(name, _)| name == "of").map(|(_, id)| id.clone()).collect();
-        if ids.is_empty() {
+        if ids.is_empty() || !ids.iter().all(|id| browse::is_id(id)) {
             return Err(Refusal { message: "tick at least one record".to_owned(), is_usage: true });
         }
         app.program.set_baseline(value(pairs, "name").unwrap_or_default().trim(), &ids)?;

@@ -22,7 +22,7 @@ const MOST_CONNECTIONS: usize = 256;
 /// Pages that are made at once.
 const MOST_PAGES: usize = 2;
 /// How long the head of a request may take, and how long a connection may wait for the next.
-const HEAD: Duration = Duration::from_secs(15);
+const HEAD: Duration = Duration::from_secs(5);
 /// Between two tries to take a connection, where the system has no room for one.
 const NO_ROOM: Duration = Duration::from_millis(200);
 /// How often the server looks whether it was asked to end.

@@ -97,7 +97,7 @@ pub fn check(
         Some(place) => {
             remove_files(place.own())?;
             let content = Content::new(settings.format, Salt::random().map_err(io)?);
-            let state = State { content, ..State::new(plan.area_bytes) };
+            let state = State { content, whole_bytes: plan.whole_bytes, ..State::new(plan.area_bytes) };
             state.save(place.own())?;
             state
         }

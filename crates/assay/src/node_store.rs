@@ -19,8 +19,6 @@ use crate::system::is_at;
 const NODES: &str = "nodes";
 /// A file in each that is locked while its run is under way.
 const LOCK: &str = "lock";
-/// A file beside these directories where the data directory was made for them: it goes with the last of them, if it is empty.
-const MADE: &str = "made";
 /// The spool beside a store is empty when the store has taken it in.
 const SPOOL: &str = "spool";
 /// How long a save waits for other processes.
@@ -44,11 +42,7 @@ impl NodeStore {
         for _ in 0..TRIES {
             let name = new_id();
             // The one above goes with the last one in it, even while this one is made.
-            let is_new = !state::directory()?.exists();
             let made = DataDirectory::made(NODES).and_then(|nodes| {
-                if is_new {
-                    nodes.for_a_lock(MADE)?;
-                }
                 let lock = nodes.inside_or_made(&name)?.for_a_lock(LOCK)?;
                 Ok((nodes.path(&name), lock))
             });
@@ -142,8 +136,7 @@ fn move_records(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes the directory of a node, the one above it where it was the last, and the data directory where it was made for them.
-/// Other files stay.
+/// Removes the directory of a node, and those above it that became empty. Other files stay.
 fn remove(name: &str) -> Result<(), String> {
     let words = |failure: Failure| failure.message().to_owned();
     let Some(nodes) = DataDirectory::existing(NODES).map_err(words)? else { return Ok(()) };
@@ -156,12 +149,10 @@ fn remove(name: &str) -> Result<(), String> {
     own.remove(LOCK).map_err(words)?;
     let path = nodes.path(name);
     std::fs::remove_dir(&path).map_err(|error| error.to_string())?;
-    let is_made = nodes.names().map_err(words)? == [MADE];
-    if is_made {
-        nodes.remove(MADE).map_err(words)?;
+    for above in path.ancestors().skip(1).take(2) {
+        if std::fs::remove_dir(above).is_err() {
+            break;
+        }
     }
-    let above: Vec<&Path> = path.ancestors().skip(1).take(if is_made { 2 } else { 1 }).collect();
-    // What another node made meanwhile stays.
-    let _ = above.into_iter().try_for_each(std::fs::remove_dir);
     Ok(())
 }

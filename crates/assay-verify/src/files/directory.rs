@@ -317,6 +317,9 @@ pub(crate) struct State {
     pub(crate) host: String,
     /// Total size of the files in bytes.
     pub(crate) area_bytes: u64,
+    /// Free space that a check without a limit would have filled; less than the files take means that it is not known.
+    #[serde(default)]
+    pub(crate) whole_bytes: u64,
     /// Bytes from the start that are written and durable.
     pub(crate) written_bytes: u64,
     /// Whether the check ended and keeps its files.
@@ -339,6 +342,7 @@ impl State {
             pid: std::process::id(),
             host,
             area_bytes,
+            whole_bytes: area_bytes,
             written_bytes: 0,
             kept: false,
             read: None,

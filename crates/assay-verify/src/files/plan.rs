@@ -144,7 +144,9 @@ impl CheckPlan {
                 directory,
                 free_bytes: free,
                 reserve_bytes: 0,
-                whole_bytes: area,
+                // A limit of the interrupted check holds: its part is not all of the free space. The file is on the medium, so
+                // that its numbers are believed within bounds.
+                whole_bytes: state.whole_bytes.min(fs.bytes).max(area),
                 area_bytes: area,
                 write_bytes: area.saturating_sub(state.written_bytes),
                 read_bytes: area.saturating_sub(read),

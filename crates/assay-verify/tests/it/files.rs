@@ -204,7 +204,9 @@ fn an_interrupted_check_goes_on_where_it_was() {
     assert!(first.left.is_some());
 
     let resume = Settings { resume: true, ..Settings::default() };
-    assert_eq!(CheckPlan::new(target.path(), &resume).unwrap().write_bytes, size * MIB - written);
+    let plan = CheckPlan::new(target.path(), &resume).unwrap();
+    assert_eq!(plan.write_bytes, size * MIB - written);
+    assert!(plan.whole_bytes > size * MIB, "what the limit left out is not forgotten: {}", plan.whole_bytes);
     let second = stopped_in(target.path(), &resume, Phase::Read);
     assert_eq!(second.verification.written_bytes, size * MIB - written, "nothing is written twice");
     let read = second.verification.checked_bytes;
@@ -216,6 +218,8 @@ fn an_interrupted_check_goes_on_where_it_was() {
     assert_eq!(third.verification.read.clone().unwrap().bytes, size * MIB - read, "nothing is read twice");
     assert_eq!(third.verification.counts.good, size * 2048, "what was found before is remembered");
     assert_eq!((third.verification.verdict, third.left), (Verdict::Genuine, None));
+    let all = third.verification.area_bytes.unwrap_or(third.verification.announced_bytes);
+    assert!(all > size * MIB, "a part is not called all of the free space: {all}");
     assert!(matches!(CheckPlan::new(target.path(), &resume), Err(VerifyError::NothingToResume(_))));
 }
 

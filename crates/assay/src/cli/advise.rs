@@ -224,7 +224,7 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0))]
     pub(crate) spares: Option<f64>,
 
-    /// Money that 1 % more speed of the fleet is worth, like 3USD; by default 1 % of the cheapest
+    /// Money that 1 % more speed of the fleet is worth, like 3USD; by default 1 % of the price of the cheapest model
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) worth: Option<Price>,
 

@@ -63,7 +63,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) runs: bool,
 
-    /// Differences up to this do not matter
+    /// Differences up to this count as equal
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=0.5))]
     pub(crate) margin: f64,
 
@@ -161,11 +161,11 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.999))]
     pub(crate) level: f64,
 
-    /// Differences up to this do not matter
+    /// Differences up to this count as equal
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=1.0))]
     pub(crate) margin: f64,
 
-    /// Also rank models of one unit, with the variance of the others; marked provisional
+    /// Also rank models of one unit, as if units varied like those of other models; marked provisional
     #[arg(long)]
     pub(crate) borrow: bool,
 

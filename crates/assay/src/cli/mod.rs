@@ -5,8 +5,8 @@ macro_rules! query_help {
     ($records:literal) => {
         concat!(
             $records,
-            ": last, an id, all, model=…, unit=…, slot=…, suite=…, kind=…, KEY=VALUE of a label, baseline:NAME, \
-             published:NAME, or a file; several in quotes have all to match, 'published: model=SanDisk* unit=1,2'"
+            ": last (the newest by the time of measuring), an id, all, model=…, unit=…, slot=…, suite=…, kind=…, KEY=VALUE of a label, baseline:NAME, \
+             published:NAME, or a file; conditions in one pair of quotes must all hold, 'published: model=SanDisk* unit=1,2'"
         )
     };
 }
@@ -16,7 +16,7 @@ macro_rules! stored_query_help {
     ($records:literal) => {
         concat!(
             $records,
-            ": last, an id, all, model=…, unit=…, slot=…, suite=…, kind=…, KEY=VALUE of a label",
+            ": last (the newest by the time of measuring), an id, all, model=…, unit=…, slot=…, suite=…, kind=…, KEY=VALUE of a label",
             stored_query_end!()
         )
     };
@@ -24,7 +24,7 @@ macro_rules! stored_query_help {
 
 macro_rules! stored_query_end {
     () => {
-        ", or baseline:NAME; several in quotes have all to match, 'suite=quick model=SanDisk* unit=1,2'"
+        ", or baseline:NAME; conditions in one pair of quotes must all hold, 'suite=quick model=SanDisk* unit=1,2'"
     };
 }
 
@@ -150,7 +150,7 @@ pub(crate) enum Command {
     /// Advise on local flash or NAS, caches, purchases and speed classes
     #[command(after_help = advise::EXAMPLES)]
     Advise(AdviseArgs),
-    /// List, show and export suites
+    /// List, show, import and export suites
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(SuiteArgs),
     /// Measure on many nodes at once
@@ -293,7 +293,7 @@ pub(crate) enum SuiteCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print a suite as TOML
+    /// Check a suite, and print it as TOML
     #[command(after_help = SUITE_SHOW_EXAMPLES)]
     Show {
         /// Suite by name, or a suite file

@@ -162,7 +162,7 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
-    /// Confidence level: the race ends when the leader is within 3 % of the best with this probability
+    /// Confidence level: the race ends when the leader is the best, or within 3 % of it, with this probability
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.001..=0.9999),
           allow_hyphen_values = true)]
     pub(crate) level: f64,

@@ -140,7 +140,7 @@ Examples:
 pub(super) const RM_EXAMPLES: &str = "\
 Examples:
   assay rm 5f3k2abcde
-  assay rm last";
+  assay rm 5f3";
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {

@@ -67,11 +67,11 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_enum, value_name = "CONTENT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
     pub(crate) content: Option<ContentArg>,
 
-    /// Largest cache of the medium that the check reads past; 64MiB by default
+    /// How much is written in between, so that the cache of the medium cannot answer; 64MiB by default
     #[arg(long, value_name = "SIZE")]
     pub(crate) cache: Option<Bytes>,
 
-    /// Also fill memory, or the file system of /, /home, /var, of swap files or of assay's own records
+    /// Allow filling memory, or the file system of /, /home, /var, of swap files or of assay's own records
     #[arg(long, conflicts_with_all = ["restore", "only"])]
     pub(crate) fill_system: bool,
 

@@ -12,7 +12,7 @@ use assay_core::text;
 use assay_core::text::clean;
 use assay_core::units::counted;
 use assay_report::{Document, Life, Lives, Style};
-use assay_store::{OwnerState, SqliteStore, Store, Stored};
+use assay_store::{OwnerState, SqliteStore, Store, Stored, Summary};
 use serde_json::Value;
 
 use super::finished::{REPORTS, resumes};
@@ -175,9 +175,36 @@ pub(super) fn label(args: &LabelArgs) -> Result<Exit, Failure> {
             0 => String::new(),
             same => format!("; {same} {} needed no change", word(same)),
         };
-        output::tell(&format!("changed {} {}{same}", changed.len(), word(changed.len())));
+        let these =
+            if changed.is_empty() { String::new() } else { format!(": {}", named(&summaries(&store, &changed)?)) };
+        output::tell_wrapped(&format!("changed {} {}{same}{these}", changed.len(), word(changed.len())));
     }
     Ok(Exit::Good)
+}
+
+/// Records that are named one by one in a line.
+const NAMED: usize = 20;
+
+/// Summaries of records by their ids.
+fn summaries(store: &SqliteStore, ids: &[String]) -> Result<Vec<Summary>, Failure> {
+    let mut all = Vec::new();
+    for id in ids.iter().take(NAMED + 1) {
+        all.extend(store.list(id)?);
+    }
+    Ok(all)
+}
+
+/// Which records they are: `last` is the newest by the time of measuring, and what was imported last may be older.
+fn named(all: &[Summary]) -> String {
+    let one = |summary: &Summary| {
+        let when = summary.created.get(..10).map_or_else(String::new, |day| format!(" of {}", clean(day)));
+        format!("{} ({}{when})", clean(&summary.id), clean(summary.model()))
+    };
+    let mut words: Vec<String> = all.iter().take(NAMED).map(one).collect();
+    if all.len() > NAMED {
+        words.push("…".to_owned());
+    }
+    words.join(", ")
 }
 
 // `assay rm`
@@ -195,6 +222,7 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
     if args.queries.iter().any(|query| query.contains('*')) && ids.len() > 1 && ids.len() == store.list("all")?.len() {
         return Err(Failure::usage("these queries name every record; name the records, or remove the store's file"));
     }
+    let summaries = summaries(&store, &ids)?;
     let reports = DataDirectory::existing(REPORTS).ok().flatten();
     for id in ids.iter().filter(|_| !args.dry_run) {
         store.remove(id)?;
@@ -204,7 +232,7 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
         output::print_json(&RemovedRecords { dry_run: args.dry_run, removed: ids })?;
     } else {
         let word = if args.dry_run { "would remove" } else { "removed" };
-        output::tell_wrapped(&format!("{word} {}: {}", counted(ids.len(), "record"), ids.join(", ")));
+        output::tell_wrapped(&format!("{word} {}: {}", counted(ids.len(), "record"), named(&summaries)));
     }
     Ok(Exit::Good)
 }
@@ -243,6 +271,9 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
             ids.len(),
             output::operand(&args.store)
         ));
+        if !queries::baseline_names()?.is_empty() {
+            output::tell_wrapped("baselines stay here: set them there anew, with assay baseline set");
+        }
     }
     Ok(Exit::Good)
 }

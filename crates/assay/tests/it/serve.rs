@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use assay_core::record::Record;
 use rustix::process::Signal;
 
-use crate::common::{Place, TINY, run, scratch_directories, send};
+use crate::common::{Place, run, scratch_directories, send};
 
 /// No answer takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -199,8 +199,10 @@ fn every_page_is_there_and_lists_what_the_store_holds() {
     }
     for (path, status) in [
         ("/nothing", 404),
-        ("/records/nothing", 422),
+        ("/records/nothing", 404),
         ("/records/san0/as/exe", 404),
+        ("/records/all", 404),
+        ("/records/model=x", 404),
         ("/runs/1", 404),
         ("/rank?of=model%3Dnothing", 422),
         ("/records?q=%00", 200),
@@ -281,11 +283,10 @@ fn a_medium_is_measured_watched_and_stopped_from_the_page() {
     let place = Place::new();
     let served = Served::begin(&place, &[]);
     let token = served.token();
-    let suite = place.file("tiny.toml", TINY);
     let target = place.medium().to_str().unwrap().to_owned();
-    let fields = format!("target={target}&what=measure&suite={}&model=Card", suite.display());
+    let fields = format!("target={target}&what=measure&suite=smoke&model=Card");
     let plan = served.good(&format!("/measure/plan?{fields}"));
-    assert!(plan.contains("at most 32 MiB written") && plan.contains("Nothing was written"), "{plan}");
+    assert!(plan.contains("at most 64 MiB written") && plan.contains("Nothing was written"), "{plan}");
     place.assert_clean();
 
     let started = served.ask("POST /measure/start HTTP/1.1", &format!("form={token}&{fields}"));
@@ -299,16 +300,15 @@ fn a_medium_is_measured_watched_and_stopped_from_the_page() {
     }
     assert_eq!(place.only_record().labels["model"], "Card");
 
-    let slow = place.file("slow.toml", TINY.replace("budget = \"2s\"", "budget = \"60s\"").replace("200ms", "15s"));
-    let fields = format!("target={target}&what=measure&suite={}", slow.display());
+    let fields = format!("target={target}&what=measure&suite=quick");
     assert_eq!(served.ask("POST /measure/start HTTP/1.1", &format!("form={token}&{fields}")).status, 303);
-    wait_for(&served, "/runs/2", "repeat 1 of 1");
+    wait_for(&served, "/runs/2", "repeat 1 of");
     assert_eq!(served.ask("POST /runs/2/stop HTTP/1.1", &format!("form={token}")).status, 303);
     wait_for(&served, "/runs/2", "was stopped");
     place.assert_clean();
     // A server that ends stops what it began.
     assert_eq!(served.ask("POST /measure/start HTTP/1.1", &format!("form={token}&{fields}")).status, 303);
-    wait_for(&served, "/runs/3", "repeat 1 of 1");
+    wait_for(&served, "/runs/3", "repeat 1 of");
     assert_eq!(served.end(), Some(0));
     assert_eq!(scratch_directories(&place.medium()), 0);
     assert_eq!(run(place.assay(["list", "--json"])).succeeds().stdout.matches("\"id\"").count(), 3);
@@ -320,10 +320,14 @@ fn what_is_refused_on_the_command_line_is_refused_on_the_page() {
     let served = Served::begin(&place, &[]);
     for (fields, words) in [
         ("target=%2Fnosuch&what=measure&suite=quick", "no such file"),
-        ("target=.&what=measure&suite=nosuch", "no suite"),
-        ("target=%2Fdev%2Fnull&what=quick", "This is refused"),
+        ("target=.&what=measure&suite=nosuch", "choose one of the page"),
+        ("target=.&what=measure&suite=%2Fetc%2Fpasswd", "choose one of the page"),
+        ("target=.&what=anything", "choose one of the page"),
+        ("target=%2Fetc%2Fpasswd&what=measure", "is a file"),
+        ("target=%2Fdev%2Fnull&what=quick", "is a file"),
         ("what=measure", "choose a medium"),
-        ("target=a%00b", "no path"),
+        ("target=a%00b", "no text"),
+        ("target=.&model=a%00b", "no text"),
         ("target=--help&what=measure", "no such file"),
     ] {
         let got = served.page(&format!("/measure/plan?{fields}"));
@@ -377,4 +381,37 @@ fn slow_and_broken_clients_hold_nobody_up() {
         assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 4"), "{broken:?}");
     }
     served.good("/records");
+    // A form that does not arrive keeps no place: it is answered in the end.
+    let mut slow = TcpStream::connect(&served.host).unwrap();
+    slow.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = format!(
+        "POST /baselines/set HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: 60000\r\nConnection: close\r\n\r\nof=",
+        served.host, served.cookie
+    );
+    slow.write_all(head.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    slow.read_to_end(&mut answer).unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 400"), "{}", String::from_utf8_lossy(&answer));
+    let login = format!("GET /login HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", served.host);
+    assert_eq!(served.raw(&login).status, 403, "no token was chosen");
+}
+
+#[test]
+fn the_token_of_forms_is_in_no_address_and_names_no_other_records() {
+    let place = stocked();
+    let served = Served::begin(&place, &[]);
+    let page = served.good("/records");
+    let (before, _) = page.split_once("name=\"form\"").unwrap();
+    assert!(before.ends_with("formaction=\"/baselines/set\" "), "it goes with one button alone");
+    let token = served.token();
+    for of in ["", "of=", "of=&of=san0", "of=all", "of=model%3D*"] {
+        let got = served.ask("POST /baselines/set HTTP/1.1", &format!("form={token}&name=main&{of}"));
+        assert_eq!(got.status, 422, "{of}");
+    }
+    assert_eq!(
+        served.ask("POST /baselines/set HTTP/1.1", &format!("form={token}&name=main&of=san0&of=sam0")).status,
+        303
+    );
+    assert!(served.good("/baselines").contains("baseline%3Amain"));
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::{Browser, Place, TINY};
+use crate::common::{Browser, Place};
 use crate::serve::{Served, stocked};
 
 const PAGES: [&str; 15] = [
@@ -87,12 +87,10 @@ fn a_run_is_started_watched_stopped_and_started_again() {
     let served = Served::begin(&place, &[]);
     browser.open(&served.address);
     let base = served.address.split('?').next().unwrap().to_owned();
-    let slow = place.file("slow.toml", TINY.replace("budget = \"2s\"", "budget = \"60s\"").replace("200ms", "15s"));
     let target = place.medium().to_str().unwrap().to_owned();
-    let plan =
-        |suite: &std::path::Path| format!("{base}measure/plan?target={target}&what=measure&suite={}", suite.display());
+    let plan = |suite: &str| format!("{base}measure/plan?target={target}&what=measure&suite={suite}");
 
-    browser.open(&plan(&slow));
+    browser.open(&plan("quick"));
     browser.follow("document.querySelector('form.question button').click()");
     wait_for(&mut browser, "is running");
     let begun = Instant::now();
@@ -109,8 +107,7 @@ fn a_run_is_started_watched_stopped_and_started_again() {
     place.assert_clean();
 
     // Again, by the keyboard alone.
-    let tiny = place.file("tiny.toml", TINY);
-    browser.open(&plan(&tiny));
+    browser.open(&plan("smoke"));
     let mut presses = 0;
     while browser.text("document.activeElement.textContent") != "Measure"
         || browser.text("document.activeElement.tagName") != "BUTTON"
