@@ -17,7 +17,8 @@ const MOST_ABOVE: usize = 24;
 /// Most options of a command.
 const MOST_OPTIONS: usize = 500;
 /// Lines that may stand between a command and its output begin with these.
-const BETWEEN: [&str; 8] = ["```", "fio-", "Starting ", "Jobs: ", "fio: ", "note: ", "[code]", "[/code]"];
+const BETWEEN: [&str; 10] =
+    ["```", "fio-", "Starting ", "Jobs: ", "fio: ", "note: ", "[code]", "[/code]", "##[endgroup]", "shell: "];
 /// Options without a value (fio's manual; `l_opts` of its init.c, and those of type `FIO_OPT_STR_SET`).
 const FLAGS: [&str; 9] = [
     "group_reporting",
@@ -254,6 +255,7 @@ mod tests {
             "time fio --bs=4k --direct=1 --name=x; sync",
             "# fio --name=x \\\n   --bs=4k --direct \\\n  --runtime=10\nOutput:\n",
             "$ fio --name=x --bs=4k\n--direct=1 --filename=\"/mnt/a b\"",
+            "##[group]Run fio --name=x --bs=4k --direct=1\nfio --name=x --bs=4k --direct=1\nshell: /bin/sh -e {0}\n##[endgroup]",
         ] {
             let found = of(line).unwrap_or_default();
             assert_eq!((found.len(), found[0].0.as_str()), (1, "x"), "{line}: {found:?}");
