@@ -38,9 +38,9 @@ static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
 /// The same with one unit for all four, up to version 0.8.
 static SHORT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^min/avg/max/mdev = ([0-9.]+)/([0-9.]+)/([0-9.]+)/([0-9.]+) (\w+)$"));
-/// A request, which has its size in front.
+/// A request, which has its size in front; versions 0.7 and 0.8 write its unit small: `4.0 kb from`.
 static REQUEST: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^([0-9.]+) ([KMG]?i?B|bytes) (<<<|>>>|from|to) .*request=\d+ "));
+    LazyLock::new(|| regex(r"^([0-9.]+) ([KMG]?i?B|[kmg]?b|bytes) (<<<|>>>|from|to) .*request=\d+ "));
 
 impl Format for Ioping {
     fn name(&self) -> &'static str {
