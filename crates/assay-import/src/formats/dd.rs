@@ -377,13 +377,14 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     let arguments = if script { vec!["conv=fsync"] } else { arguments };
     let flags_known = command.is_some() || script;
     let flags = Flags::from_arguments(&arguments, op);
+    let direct = flags.direct || path.is_some_and(is_unbuffered);
     let load = Load {
         pattern: Some(Pattern::Sequential),
         block_bytes: block_bytes.or(said),
         queue_depth: Some(1),
         jobs: Some(1),
         span_bytes: Some(found.bytes),
-        direct: flags_known.then_some(flags.direct),
+        direct: flags_known.then_some(direct),
         sync: if flags_known || op == Op::Read { Some(flags.sync) } else { None },
         duration_ns: (found.seconds.value > 0.0).then_some((found.seconds.value * 1e9) as u64),
         ..Load::new(if op == Op::Read { "dd read" } else { "dd write" }, op)
@@ -507,6 +508,21 @@ fn block(text: &Text, at: usize, op: Op, bytes: u64) -> Option<u64> {
         (whole, 0) if whole > 0 && bytes.is_multiple_of(whole) => Some(bytes / whole),
         _ => None,
     }
+}
+
+/// Names of disks that the system gives no cache: the raw ones of macOS, NetBSD and OpenBSD, and all of FreeBSD, which has
+/// no block devices (intro(4)). Linux has none of these names.
+const UNBUFFERED: [&str; 12] =
+    ["rdisk", "rsd", "rwd", "rld", "rdk", "da", "ada", "nda", "nvd", "mmcsd", "vtbd", "diskid/"];
+
+/// Whether a path is a disk whose blocks pass no cache of the system.
+fn is_unbuffered(path: &str) -> bool {
+    path.strip_prefix("/dev/").is_some_and(|name| {
+        UNBUFFERED.iter().any(|disk| {
+            let rest = name.strip_prefix(disk);
+            rest.is_some_and(|rest| disk.ends_with('/') || rest.starts_with(|c: char| c.is_ascii_digit()))
+        })
+    })
 }
 
 /// What the flags of a command ask for.
