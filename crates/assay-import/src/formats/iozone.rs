@@ -1,5 +1,5 @@
-//! iozone 3: the table of automatic mode, the blocks of `-R`, and throughput mode (`-t`). The last function adds the
-//! figures to the report.
+//! iozone 3: the table of automatic mode, the blocks of `-R`, and throughput mode (`-t`) with its table of `-R`. The last
+//! function adds the figures to the report.
 //!
 //! Units, widths and texts as in its source, iozone.c of versions 3.263 to 3.508 (<https://www.iozone.org/>). kB are
 //! 2^10 bytes. Tests that were not run leave blanks, so a figure belongs to the column whose heading ends where it ends;
@@ -7,20 +7,20 @@
 //! has one operation in flight. With `-e` the final fsync is within the time of a write.
 
 mod lines;
-
-use std::sync::LazyLock;
+mod processes;
 
 use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, RowFlaw, Untold};
 use assay_core::workload::{Op, Sync};
 
 use self::lines::{
-    COLUMNS, MOST_BETWEEN, MOST_SPLASH, SPLASH, block, cells, continued_heading, first_setting, header, is_numbers,
-    is_row, kibibytes, test, throughput_line,
+    CHILDREN, COLUMNS, EACH, LARGEST_RECORD, MOST_BETWEEN, MOST_FOREIGN, MOST_SPLASH, MOST_WRAPPED, Mode, SET, SPLASH,
+    VERSION, block, cells, continued_heading, first_setting, header, is_numbers, is_row, kibibytes, test,
+    throughput_line,
 };
+use self::processes::{OfProcesses, of_processes, of_processes_line};
 use crate::command::{commands, is_device, option_size};
 use crate::date::of_ctime;
 use crate::number::decimal;
-use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Problem, Report, Section};
 use crate::text::Text;
 
@@ -30,23 +30,6 @@ pub(crate) struct Iozone;
 const NAME: &str = "iozone";
 /// Most sizes of records in a block of `-R`.
 const MOST_SIZES: usize = 64;
-/// Largest record that iozone takes, in bytes.
-const LARGEST_RECORD: u64 = 16 << 20;
-/// Most lines of something else between two rows of a table: blank ones, and what people say of each row.
-const MOST_FOREIGN: usize = 12;
-/// Most lines into which a mail wraps a heading or a row.
-const MOST_WRAPPED: usize = 4;
-
-static CHILDREN: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"(Children|Parent) sees? throughput for\s+(\d{1,6}) ([^=]+?)\s*=\s*([0-9.]+) ([A-Za-z]+)/sec")
-});
-static EACH: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"Each (?:process|thread) writes a\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? file in\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? records",
-    )
-});
-static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"Version \$Revision: ([0-9.]+)"));
-static SET: LazyLock<Regex> = LazyLock::new(|| regex(r"(File size set to|Record Size) (\d+) [kK]B"));
 
 impl Format for Iozone {
     fn name(&self) -> &'static str {
@@ -67,6 +50,7 @@ impl Format for Iozone {
             || header(line).is_some()
             || line.contains("Children see throughput for")
             || block(line).is_some()
+            || of_processes(line)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -101,18 +85,6 @@ impl Format for Iozone {
     }
 }
 
-/// What the figures are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Mode {
-    /// kB per second.
-    #[default]
-    Rate,
-    /// Operations per second.
-    Operations,
-    /// Microseconds by operation.
-    Latency,
-}
-
 /// A run as far as it was read.
 struct IozoneRun {
     report: Report,
@@ -144,6 +116,10 @@ struct IozoneRun {
     block_bytes: Option<u64>,
     /// The block of `-R` that is read, and its sizes of records.
     block: Option<(&'static str, Vec<u64>)>,
+    /// The fewest processes that the command asked for.
+    fewest: Option<u32>,
+    /// In the table of `-R` in throughput mode: whether it repeats what stands above.
+    repeats: Option<bool>,
 }
 
 impl Default for IozoneRun {
@@ -169,6 +145,8 @@ impl Default for IozoneRun {
             file_bytes: None,
             block_bytes: None,
             block: None,
+            fewest: None,
+            repeats: None,
         }
     }
 }
@@ -190,7 +168,7 @@ impl IozoneRun {
             } else if line.contains("iozone test complete") {
                 self.complete = true;
                 end = at + 1;
-            } else if taken > 0 || line.contains("Excel") || self.excel(line) {
+            } else if taken > 0 || line.contains("Excel") || self.excel(text, at) {
                 end = at + taken.max(1);
             } else if line.trim().is_empty() {
             } else if figures || self.complete {
@@ -270,6 +248,7 @@ impl IozoneRun {
         }
         report.lines = Some((self.began, end));
         self.began = end;
+        self.repeats = None;
         self.before.push(report);
     }
 
@@ -338,6 +317,7 @@ impl IozoneRun {
                     'i' => tests.extend(value.parse::<u32>()),
                     's' => self.file_bytes = option_size(value, 1024),
                     'r' => self.block_bytes = option_size(value, 1024),
+                    't' | 'l' => self.fewest = value.parse().ok(),
                     'f' if self.report.medium.path.is_empty() => {
                         value.clone_into(&mut self.report.medium.path);
                         self.report.medium.device = is_device(value).then(|| value.to_owned());
@@ -431,7 +411,7 @@ impl IozoneRun {
         };
         for (column, (_, value)) in columns.into_iter().zip(values) {
             if let Some((_, name, _)) = COLUMNS.get(column) {
-                self.add(name, 1, Some(file), Some(record), decimal(value), self.mode);
+                self.add(name, Some(1), Some(file), Some(record), decimal(value), self.mode);
             }
         }
     }
@@ -492,7 +472,7 @@ impl IozoneRun {
             self.again(at);
         }
         let before = self.report.figures.len();
-        self.add(children[3].trim(), jobs, span, self.block_bytes, Some(value), mode);
+        self.add(children[3].trim(), Some(jobs), span, self.block_bytes, Some(value), mode);
         let parent = CHILDREN.captures(next).and_then(|parent| decimal(&parent[4]));
         let unlike = parent.filter(|parent| *parent > 0.0 && !(0.5..2.0).contains(&(value / parent)));
         if let (Some(parent), Some(figure)) = (unlike, self.report.figures.get_mut(before)) {
@@ -506,8 +486,45 @@ impl IozoneRun {
         }
     }
 
+    /// A line of the table of `-R` in throughput mode.
+    fn processes(&mut self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        if of_processes(line) {
+            // A second one is that of another run.
+            if self.repeats.is_some() {
+                self.again(at);
+            }
+            self.repeats = Some(!self.report.figures.is_empty());
+            return true;
+        }
+        let Some((repeats, told)) = self.repeats.zip(of_processes_line(line)) else { return false };
+        match told {
+            OfProcesses::RecordBytes(bytes) => self.block_bytes = self.block_bytes.or(bytes),
+            OfProcesses::Unit(unit) if unit.starts_with("ops") => self.mode = Mode::Operations,
+            OfProcesses::Unit(unit) if unit.starts_with("micro") => self.mode = Mode::Latency,
+            OfProcesses::Unit(_) => self.units_told = true,
+            OfProcesses::Row(name, values) if !repeats && (values.len() == 1 || self.fewest.is_some()) => {
+                for (jobs, value) in (0..).zip(values) {
+                    let jobs = self.fewest.and_then(|fewest| fewest.checked_add(jobs));
+                    let span = self.file_bytes.zip(jobs).and_then(|(bytes, jobs)| bytes.checked_mul(u64::from(jobs)));
+                    self.add(name, jobs, span, self.block_bytes, decimal(value), self.mode);
+                }
+            }
+            OfProcesses::Row(..) if repeats => {}
+            OfProcesses::Row(..) => {
+                let what = "a row of iozone whose numbers of processes no command above tells".to_owned();
+                self.problems.push(Problem { line: text.number(at), what });
+            }
+        }
+        true
+    }
+
     /// A line of the blocks of `-R`; they repeat the table, where there is one.
-    fn excel(&mut self, line: &str) -> bool {
+    fn excel(&mut self, text: &Text, at: usize) -> bool {
+        let line = text.line(at);
+        if self.processes(text, at) {
+            return true;
+        }
         if let Some(name) = block(line) {
             self.block = Some((name, Vec::new()));
             return true;
@@ -531,7 +548,7 @@ impl IozoneRun {
                 for (record, value) in sizes.into_iter().zip(plain) {
                     if !self.rows {
                         let (file, record) = (file.checked_mul(1024), record.checked_mul(1024));
-                        self.add(name, 1, file, record, value, self.mode);
+                        self.add(name, Some(1), file, record, value, self.mode);
                     }
                 }
             }
@@ -540,7 +557,15 @@ impl IozoneRun {
         true
     }
 
-    fn add(&mut self, name: &str, jobs: u32, span: Option<u64>, block: Option<u64>, value: Option<f64>, mode: Mode) {
+    fn add(
+        &mut self,
+        name: &str,
+        jobs: Option<u32>,
+        span: Option<u64>,
+        block: Option<u64>,
+        value: Option<f64>,
+        mode: Mode,
+    ) {
         // Tests that were not run again are printed as zero (`-+n`).
         let Some(value) = value.filter(|value| *value > 0.0 && !self.report.is_full()) else { return };
         let Some((op, pattern)) = test(name) else { return };
@@ -552,7 +577,7 @@ impl IozoneRun {
             pattern,
             block_bytes: block,
             queue_depth: (!self.asynchronous).then_some(1),
-            jobs: Some(jobs),
+            jobs,
             span_bytes: span,
             direct: known.then_some(self.direct && !library),
             sync: if op == Op::Read { Some(Sync::End) } else { known.then_some(sync) },

@@ -1,7 +1,10 @@
 //! Lines that iozone prints: headings, rows, settings.
 
+use std::sync::LazyLock;
+
 use assay_core::workload::{Op, Pattern};
 
+use crate::pattern::{Regex, regex};
 use crate::text::Text;
 
 pub(super) const SPLASH: &str = "Iozone: Performance Test of File I/O";
@@ -9,6 +12,13 @@ pub(super) const SPLASH: &str = "Iozone: Performance Test of File I/O";
 pub(super) const MOST_SPLASH: usize = 100;
 /// Most lines between a command and what it printed.
 pub(super) const MOST_BETWEEN: usize = 8;
+
+/// Most lines of something else between two rows of a table: blank ones, and what people say of each row.
+pub(super) const MOST_FOREIGN: usize = 12;
+/// Most lines into which a mail wraps a heading or a row.
+pub(super) const MOST_WRAPPED: usize = 4;
+/// Largest record that iozone takes, in bytes.
+pub(super) const LARGEST_RECORD: u64 = 16 << 20;
 
 /// The columns in their order, each with the number of its test (`-i`).
 pub(super) const COLUMNS: [(&str, &str, u32); 15] = [
@@ -44,6 +54,29 @@ const BLOCKS: [(&str, &str); 13] = [
     ("Fread report", "fread"),
     ("Re-Fread report", "freread"),
 ];
+
+pub(super) static CHILDREN: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(Children|Parent) sees? throughput for\s+(\d{1,6}) ([^=]+?)\s*=\s*([0-9.]+) ([A-Za-z]+)/sec")
+});
+pub(super) static EACH: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"Each (?:process|thread) writes a\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? file in\s+(\d+) [kK](?:[Bb]|i[Bb])?(?:yte)? records",
+    )
+});
+pub(super) static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"Version \$Revision: ([0-9.]+)"));
+pub(super) static SET: LazyLock<Regex> = LazyLock::new(|| regex(r"(File size set to|Record Size) (\d+) [kK]B"));
+
+/// What the figures are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Mode {
+    /// kB per second.
+    #[default]
+    Rate,
+    /// Operations per second.
+    Operations,
+    /// Microseconds by operation.
+    Latency,
+}
 
 /// How lines of settings begin, between the title and the figures.
 const SETTINGS: [&str; 19] = [
