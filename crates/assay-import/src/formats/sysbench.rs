@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Untold};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, Untold};
 use assay_core::record::Score;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
@@ -35,6 +35,9 @@ const MOST_LINES: usize = 200;
 /// Seconds before the first operation and behind the last that may be in the time of a run.
 const AROUND: f64 = 0.03;
 
+/// Share by which reads and writes together may differ from what is printed of both.
+const UNLIKE: f64 = 0.01;
+
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*sysbench v?(\d+\.\d+[^ :]*)(?::| \(using |\s*$)"));
 static PREPARED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(\d+) bytes written in ([0-9.]+) seconds \(([0-9.]+) M(?:i?B|b)/sec\)"));
@@ -42,6 +45,11 @@ static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) ?([KMGT]?i?[B
 /// `Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (1.2345Mb/sec)`.
 static TRANSFERRED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Total transferred ([0-9.]+) ?([KMGT]?b)\s+\(([0-9.]+) ?([KMGT]?b)/sec\)"));
+/// `Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total`, before 1.0.
+static PERFORMED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^Operations performed: +(\d{1,15}) [Rr]eads?, (\d{1,15}) [Ww]rites?,"));
+/// The bytes of both in the line of `TRANSFERRED`.
+static EACH: LazyLock<Regex> = LazyLock::new(|| regex(r"Read ([0-9.]+) ?([KMGT]?b)\s+Written ([0-9.]+) ?([KMGT]?b)\s"));
 /// `4338.53 MiB transferred (4323.78 MiB/sec)`.
 static MEMORY: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+) Mi?B transferred \(([0-9.]+) Mi?B/sec\)"));
 /// `Total operations: 93129278 (9311302.73 per second)`, above the line of `MEMORY`; before 1.0 with other words.
@@ -188,6 +196,10 @@ struct SysbenchRun {
     requests: Option<Printed>,
     /// Reads, writes and syncs by the second.
     operations: [Option<Printed>; 3],
+    /// Reads and writes in all, before 1.0.
+    performed: Option<[f64; 2]>,
+    /// Their bytes.
+    each: Option<[f64; 2]>,
     /// Bytes read and written by the second.
     rates: [Option<Printed>; 2],
     /// Mean and maximum in nanoseconds.
@@ -251,6 +263,8 @@ impl SysbenchRun {
         }
         if let Some(found) = TRANSFERRED.captures(line) {
             self.transferred = amount(&found[1], &found[2]).zip(amount(&found[3], &found[4]));
+            let each = EACH.captures(line);
+            self.each = each.and_then(|each| Some([quantity(&each[1], &each[2])?, quantity(&each[3], &each[4])?]));
             return true;
         }
         if let Some(found) = MEMORY.captures(line) {
@@ -263,6 +277,10 @@ impl SysbenchRun {
             if let (Some(rate), Some(mib)) = (self.rates.get_mut(at), found.get(3)) {
                 *rate = printed(mib.as_str()).map(|mib| mib.times(1_048_576.0));
             }
+            return true;
+        }
+        if let Some(found) = PERFORMED.captures(line) {
+            self.performed = decimal(&found[1]).zip(decimal(&found[2])).map(<[f64; 2]>::from);
             return true;
         }
         if let Some(number) = line.strip_suffix("Requests/sec executed") {
@@ -510,6 +528,29 @@ impl SysbenchRun {
             for (of, value) in ["reads", "writes"].into_iter().zip(values.iter().flatten()) {
                 let name = format!("{NAME} {name}{block}{}: {of} of the mix, {unit}", self.threads());
                 report.score(&name, value.value, unit, true);
+            }
+        }
+        // Versions before 1.0 print what was done in all, and how long it took.
+        let Some(seconds) = self.seconds.filter(|seconds| *seconds > 0.0) else { return };
+        let bytes = self.transferred.map(|(moved, _)| moved.value);
+        let operations = self.requests.map(|requests| requests.value * seconds);
+        let told = [
+            (self.each, bytes, Quantity::Bytes, "B/s", "bytes"),
+            (self.performed, operations, Quantity::Operations, "IOPS", "operations"),
+        ];
+        for (values, whole, quantity, unit, from) in told {
+            if let Some((parts, whole)) = values.map(|[reads, writes]| reads + writes).zip(whole)
+                && (parts - whole).abs() > whole * UNLIKE
+            {
+                let contradiction = Contradiction::places(quantity, "", (Place::Summary, whole), (Place::Sum, parts));
+                report.findings.push(Finding::SourceContradicts { contradiction });
+            }
+            for (of, value) in ["reads", "writes"].into_iter().zip(values.into_iter().flatten()) {
+                let name = format!("{NAME} {name}{block}{}: {of} of the mix, {unit}", self.threads());
+                let method = format!("as printed by sysbench, one run, from {from} and total time");
+                let value = Estimate::bare(value / seconds, 1, &method);
+                let unit = unit.to_owned();
+                report.scores.push(Score { name, value, unit, more_is_better: true, program: None });
             }
         }
     }
