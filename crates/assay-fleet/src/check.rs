@@ -373,6 +373,18 @@ impl FleetCheck {
         self.nodes.iter().filter(|node| node.is_no_medium())
     }
 
+    /// Nodes that would measure the same disk of one host, which disturb each other; each group in the order of the nodes.
+    #[must_use]
+    pub fn same_disk(&self) -> Vec<Vec<&NodeCheck>> {
+        let mut disks: BTreeMap<&str, Vec<&NodeCheck>> = BTreeMap::new();
+        for node in self.nodes.iter().filter(|node| node.unfit.is_none()) {
+            if let Some(attached) = node.medium.as_ref().and_then(|medium| medium.attached.as_deref()) {
+                disks.entry(attached).or_default().push(node);
+            }
+        }
+        disks.into_values().filter(|nodes| nodes.len() > 1).collect()
+    }
+
     /// The node that differs most from the others in file system and size; `None` where they are alike, or where fewer than three
     /// say what they are.
     #[must_use]
@@ -487,6 +499,19 @@ mod tests {
         assert_eq!(crowds(card, ("/dev/mmcblk0p1", "ext4", "boot-b:1")), 0);
         let unknown = ("/dev/sda1", "ext4", "");
         assert_eq!(crowds(unknown, unknown), 0, "nothing says that it is one host");
+    }
+
+    #[test]
+    fn nodes_on_one_disk_are_found() {
+        let node = |name: &str, attached: Option<&str>| {
+            let medium = Medium { attached: attached.map(str::to_owned), ..Medium::default() };
+            NodeCheck { node: name.to_owned(), medium: Some(medium), ..NodeCheck::default() }
+        };
+        let places = [("a", Some("boot:1")), ("b", Some("boot:2")), ("c", Some("boot:1")), ("d", None), ("e", None)];
+        let check = FleetCheck { nodes: places.map(|(name, attached)| node(name, attached)).to_vec() };
+        let names: Vec<Vec<&str>> =
+            check.same_disk().iter().map(|nodes| nodes.iter().map(|node| node.node.as_str()).collect()).collect();
+        assert_eq!(names, [["a", "c"]]);
     }
 
     #[test]

@@ -343,6 +343,8 @@ pub(crate) struct FleetCheckDocument<'a> {
     pub(crate) fit: usize,
     /// How many of them have a target that is the root disk or memory.
     pub(crate) no_medium: usize,
+    /// Names of nodes that would measure the same disk of one host, in a list for each disk.
+    pub(crate) same_disk: Vec<Vec<&'a str>>,
 }
 
 /// A node of `assay fleet check`.

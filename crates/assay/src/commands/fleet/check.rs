@@ -38,7 +38,9 @@ pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
             check.nodes.iter().map(|node| node.unfit.as_ref().map(unfit_words)).collect();
         let nodes = check.nodes.iter().zip(&reasons).map(|(node, reason)| document(&check, node, reason.as_deref()));
         let no_medium = check.without_medium().count();
-        output::print_json(&FleetCheckDocument { nodes: nodes.collect(), fit, no_medium })?;
+        let groups = check.same_disk().into_iter();
+        let same_disk = groups.map(|nodes| nodes.into_iter().map(|node| node.node.as_str()).collect()).collect();
+        output::print_json(&FleetCheckDocument { nodes: nodes.collect(), fit, no_medium, same_disk })?;
     } else {
         output::print(&table_text(&check, &output::stdout_style()))?;
     }
@@ -96,6 +98,26 @@ fn different_words(found: &Different<'_>) -> String {
     )
 }
 
+/// Nodes of a sentence that are named; more are counted.
+const NAMED: usize = 6;
+
+/// The sentence on nodes that measure the same disk.
+fn same_disk_words(nodes: &[&NodeCheck]) -> String {
+    let mut names: Vec<String> = nodes.iter().take(NAMED).map(|node| harmless(&node.node)).collect();
+    match nodes.len() - names.len() {
+        0 => {}
+        more => names.push(format!("{more} more")),
+    }
+    let last = names.pop().unwrap_or_default();
+    let device = nodes.iter().find_map(|node| node.medium.as_ref()?.device.as_deref());
+    let device = device.map_or_else(String::new, |device| format!(" ({})", harmless(device)));
+    format!(
+        "note: {} and {last} measure the same disk{device}: they disturb each other; run them with --alone, or name directories on \
+         different disks",
+        names.join(", ")
+    )
+}
+
 fn document<'a>(check: &FleetCheck, node: &'a NodeCheck, reason: Option<&'a str>) -> CheckedNode<'a> {
     CheckedNode {
         node: &node.node,
@@ -139,6 +161,7 @@ fn table_text(check: &FleetCheck, style: &Style) -> String {
         Some(format!("{}: {words}\n", harmless(&row.node)))
     };
     text.extend(check.without_medium().filter_map(where_it_is));
+    text.extend(check.same_disk().iter().map(|nodes| same_disk_words(nodes) + "\n"));
     text.extend(check.most_different().map(|found| different_words(&found) + "\n"));
     let fit: Vec<&NodeCheck> = check.fit().collect();
     let bytes: u64 = fit.iter().filter_map(|row| row.planned_write_bytes).fold(0, u64::saturating_add);
@@ -307,6 +330,29 @@ mod tests {
             "{}",
             last(&half)
         );
+    }
+
+    /// Such nodes can be measured, and each would find the traffic of the others.
+    #[test]
+    fn nodes_on_one_disk_are_told_what_to_do() {
+        let row = |at: usize| NodeCheck {
+            node: format!("n{at}"),
+            medium: Some(Medium {
+                attached: Some("boot:9".to_owned()),
+                device: Some("/dev/vda".to_owned()),
+                ..Medium::default()
+            }),
+            ..NodeCheck::default()
+        };
+        let words = |n: usize| same_disk_words(&(1..=n).map(row).collect::<Vec<_>>().iter().collect::<Vec<_>>());
+        assert_eq!(
+            words(3),
+            "note: n1, n2 and n3 measure the same disk (/dev/vda): they disturb each other; run them with --alone, or name \
+             directories on different disks"
+        );
+        assert!(words(8).starts_with("note: n1, n2, n3, n4, n5, n6 and 2 more measure"), "{}", words(8));
+        let check = FleetCheck { nodes: (1..=2).map(row).collect() };
+        assert!(table_text(&check, &Style::default()).contains("n1 and n2 measure the same disk"));
     }
 
     #[test]
