@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::run::{FleetRun, Node, hottest};
 use crate::admission::admit;
 use crate::deciding::deciding_quantity;
-use crate::exclusion::Excluded;
+use crate::exclusion::{Excluded, Reason};
 use crate::identity::identity;
 use crate::load::Load;
 use crate::overlap::{Common, common_starts};
@@ -40,6 +40,8 @@ pub struct LoadRow {
     pub largest: usize,
     /// The figure of each node, in their order; null where the node has no figure that counts.
     pub figures: Vec<Option<Figure>>,
+    /// Numbers of the nodes that measured it and whose figure is invalid.
+    pub invalid: Vec<usize>,
     /// The sum over the nodes that ran at the same time, all of them or most; null where there is no such sum.
     pub together: Option<Together>,
     /// Why there is no sum; null where there is one.
@@ -66,9 +68,12 @@ pub struct Figure {
 pub(super) fn load_row(run: &FleetRun, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
     let quantity = deciding_quantity(run.records().map(|(_, record)| record), load).quantity;
     let mut figures: Vec<Option<Figure>> = vec![None; run.nodes.len()];
-    let mut excluded = Vec::new();
+    let (mut excluded, mut invalid) = (Vec::new(), Vec::new());
     for (at, record) in run.records() {
         let (reading, reasons) = admit(record, load, quantity);
+        if reading.is_none() && reasons.iter().any(|reason| matches!(reason, Reason::Invalid { .. })) {
+            invalid.push(at);
+        }
         excluded.extend(reasons.into_iter().map(|reason| Excluded::new(record, Some(load), reason)));
         let Some(reading) = reading else { continue };
         let point = log_mean(&reading.values).exp();
@@ -83,7 +88,8 @@ pub(super) fn load_row(run: &FleetRun, load: &Load) -> (Option<LoadRow>, Vec<Exc
             small_area: false,
         });
     }
-    (figured(run, load, quantity, figures), excluded)
+    let row = figured(run, load, quantity, figures).map(|row| LoadRow { invalid, ..row });
+    (row, excluded)
 }
 
 fn is_figure(estimate: &Estimate) -> bool {
@@ -124,6 +130,7 @@ fn figured(run: &FleetRun, load: &Load, quantity: Quantity, mut figures: Vec<Opt
         least,
         largest,
         figures,
+        invalid: Vec::new(),
         together,
         no_sum,
     })

@@ -41,7 +41,8 @@ pub(super) fn nodes(report: &FleetReport) -> Table {
         if throttled {
             cells.push(if row.throttled.is_some() { "yes" } else { "" }.into());
         }
-        cells.extend(report.loads.iter().map(|load| node_figure(load, load.figures[at].as_ref())));
+        cells
+            .extend(report.loads.iter().map(|load| node_figure(load, load.figures[at].as_ref(), is_invalid(load, at))));
         TableRow::Cells(cells)
     };
     Table {
@@ -51,8 +52,16 @@ pub(super) fn nodes(report: &FleetReport) -> Table {
     }
 }
 
-fn node_figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
-    let Some(figure) = figure else { return Cell::default() };
+/// What stands in the map in the place of an invalid figure.
+const INVALID: &str = "!";
+
+/// Whether a node measured a load, and its figure is invalid.
+fn is_invalid(load: &LoadRow, at: usize) -> bool {
+    load.invalid.contains(&at)
+}
+
+fn node_figure(load: &LoadRow, figure: Option<&Figure>, invalid: bool) -> Cell {
+    let Some(figure) = figure else { return if invalid { "invalid".into() } else { Cell::default() } };
     let bound = if figure.at_least { ">= " } else { "" };
     let mark = match figure {
         Figure { odd: true, .. } => "*",
@@ -67,6 +76,7 @@ fn node_figure(load: &LoadRow, figure: Option<&Figure>) -> Cell {
 pub(super) fn node_map(report: &FleetReport) -> Table {
     let cell = |load: &LoadRow, at: usize| -> Cell {
         match &load.figures[at] {
+            None if is_invalid(load, at) => INVALID.into(),
             None => "-".into(),
             Some(figure) if figure.small_area => format!("{}{SMALL}", fixed(figure.to_median, 2)).into(),
             Some(figure) if figure.odd => format!("{}*", fixed(figure.to_median, 2)).into(),
@@ -79,9 +89,11 @@ pub(super) fn node_map(report: &FleetReport) -> Table {
         TableRow::Cells(std::iter::once(name).chain(report.loads.iter().map(|load| cell(load, at))).collect())
     };
     let title = |load: &LoadRow| right(format!("{} ", clean(&load.title)));
+    let has_invalid = report.loads.iter().any(|load| !load.invalid.is_empty());
     Table {
         caption: format!(
-            "Nodes by workload: the ratio to the median; . is within 5 %, * is odd, - is not measured{}",
+            "Nodes by workload: the ratio to the median; . is within 5 %, * is odd, - is not measured{}{}",
+            if has_invalid { ", ! is invalid" } else { "" },
             if has_small_area(report) { ", ~ is of a smaller test area" } else { "" }
         ),
         columns: std::iter::once(left("node")).chain(report.loads.iter().map(title)).collect(),

@@ -69,6 +69,22 @@ fn the_one_that_writes_slowly_is_odd_and_nobody_else() {
     }
 }
 
+/// What was measured and does not count has a sign of its own.
+#[test]
+fn an_invalid_figure_is_not_called_unmeasured() {
+    let mut records = together(6, 3);
+    records[1].measurements[0].warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
+    let title = records[2].measurements.remove(0).workload.name.clone();
+    let report = said(records);
+    assert_eq!(report.loads.iter().map(|load| load.invalid.len()).sum::<usize>(), 1, "{title}");
+    let text = assay_report::fleet::document(&report).text(&assay_report::Style::default());
+    let caption = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(caption.contains("- is not measured, ! is invalid"), "{text}");
+    let row = |node: &str| text.lines().find(|line| line.starts_with(node) && line.contains(" . ")).unwrap_or_default();
+    assert!(row("node2").contains(" !") && !row("node2").contains(" - "), "{text}");
+    assert!(!row("node3").contains('!'), "{text}");
+}
+
 /// 5 % of clean runs name a node, by the statement of the report.
 #[test]
 fn of_equal_nodes_one_is_named_as_often_as_is_said() {
