@@ -24,6 +24,9 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITH_PICTURE)?;
     let answer = report_answer(args, &target)?;
     target.deliver(&answer, args.json)?;
+    if target.is_file() && answer.report.loads.is_empty() {
+        output::tell_wrapped(&no_figure(&answer.report));
+    }
     Ok(if answer.report.loads.is_empty() { Exit::No } else { Exit::Good })
 }
 
@@ -36,6 +39,15 @@ pub(in crate::commands) fn report_answer(args: &FleetReportArgs, target: &Target
     let compared = args.against.as_deref() != Some("none");
     let reference = named.and_then(|at| others.get(at));
     Ok(ReportAnswer { report: reported(&run, &others, reference, compared), all: args.all })
+}
+
+/// Why no figure of a run counts, in one line.
+fn no_figure(report: &FleetReport) -> String {
+    let of_node = |record: &str| report.nodes.iter().find(|row| row.record.as_deref() == Some(record));
+    let left_out = report.excluded.iter().find_map(|one| Some((&of_node(&one.record)?.node, one.reason.to_string())));
+    let unmeasured = || report.nodes.iter().find(|row| !row.complete).map(|row| (&row.node, row.outcome.clone()));
+    let why = left_out.or_else(unmeasured).map(|(node, why)| format!(": {node}: {why}"));
+    harmless(&format!("no figure of run {} counts{}", report.run, why.unwrap_or_default()))
 }
 
 pub(in crate::commands) struct ReportAnswer {
