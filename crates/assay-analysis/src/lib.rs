@@ -18,6 +18,7 @@ mod published;
 mod quantity;
 pub mod rank;
 mod reading;
+mod result;
 #[cfg(test)]
 mod samples;
 mod settle;
@@ -34,4 +35,5 @@ pub use overlap::{Alone, AtOnce, Member, at_once};
 pub use published::{PREFIX, PublishedError, published};
 pub use quantity::{Quantity, estimate, operations_for, percentile};
 pub use reading::{KNEE_FACTOR, LoadCurve, LoadPoint, Mark, Reading, held_by_bus, load_curves, loads, reading};
+pub use result::{Achieved, NoResult, result_of, why_invalid};
 pub use settle::{UnitNote, leave_out_copies, mark_doubtful, settle_units};

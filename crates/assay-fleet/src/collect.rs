@@ -89,7 +89,7 @@ impl Collection<'_> {
     /// The record that the node sent. The node deleted its own copy.
     fn handed_over(&self, node: &str) -> Option<String> {
         let entry = self.ledger?.nodes.iter().find(|entry| entry.name == node)?;
-        entry.fate.as_ref().filter(|fate| fate.is_result())?.record().map(str::to_owned)
+        entry.fate.as_ref().filter(|fate| fate.is_result() || fate.is_invalid())?.record().map(str::to_owned)
     }
 
     /// Takes a record that came.

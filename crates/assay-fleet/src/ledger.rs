@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use assay_core::outcome::Outcome;
+use assay_analysis::{Achieved, NoResult, result_of, why_invalid};
+use assay_core::record::Record;
 use assay_engine::wall_clock;
 use assay_store::new_id;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,13 @@ pub enum Fate {
         /// Why.
         reason: String,
     },
+    /// Its record is here and invalid, so that the node is measured again.
+    Invalid {
+        /// Identity of the record.
+        id: String,
+        /// Why.
+        reason: String,
+    },
     /// It never answered.
     Unreachable {
         /// What the launcher said.
@@ -131,6 +139,8 @@ pub enum RunEnd {
     MediumFailed,
     /// There are nodes without a result, and the run was interrupted.
     Interrupted,
+    /// There are nodes without a result, as their records are invalid.
+    Invalid,
     /// There are nodes without a result.
     Missing,
 }
@@ -154,12 +164,20 @@ impl Fate {
 
     /// That of a node whose record was accepted: it ended as its record did.
     #[must_use]
-    pub fn of_record(id: String, outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Failed { .. } if outcome.medium_failed() => Self::MediumFailed { id, reason: outcome.sentence() },
-            Outcome::Failed { .. } => Self::Incomplete { id, reason: outcome.sentence() },
-            _ => Self::Recorded { id },
+    pub fn of_record(record: &Record) -> Self {
+        let (id, reason) = (record.id.clone(), record.outcome.sentence());
+        match result_of(record) {
+            Ok(Achieved::Measured) => Self::Recorded { id },
+            Ok(Achieved::MediumFailed(_)) => Self::MediumFailed { id, reason },
+            Err(NoResult::Invalid) => Self::Invalid { id, reason: why_invalid(record) },
+            Err(NoResult::Running | NoResult::Unfinished(_)) => Self::Incomplete { id, reason },
         }
+    }
+
+    /// Whether its record is here and invalid.
+    #[must_use]
+    pub fn is_invalid(&self) -> bool {
+        matches!(self, Self::Invalid { .. })
     }
 
     /// Whether it says more than an earlier one of the same attempt: why a node was not ready.
@@ -172,7 +190,10 @@ impl Fate {
     #[must_use]
     pub fn record(&self) -> Option<&str> {
         match self {
-            Self::Recorded { id } | Self::MediumFailed { id, .. } | Self::Incomplete { id, .. } => Some(id),
+            Self::Recorded { id }
+            | Self::MediumFailed { id, .. }
+            | Self::Incomplete { id, .. }
+            | Self::Invalid { id, .. } => Some(id),
             _ => None,
         }
     }
@@ -229,21 +250,30 @@ impl Ledger {
         }
     }
 
-    /// Numbers of the nodes whose record is missing.
+    /// Numbers of the nodes without a result: their record is missing, not complete, or invalid.
     #[must_use]
     pub fn missing(&self) -> Vec<usize> {
         let done = |entry: &NodeEntry| entry.fate.as_ref().is_some_and(Fate::is_result);
         (0..self.nodes.len()).filter(|node| !done(&self.nodes[*node])).collect()
     }
 
+    /// How many of them have an invalid record.
+    #[must_use]
+    pub fn invalid(&self) -> usize {
+        self.nodes.iter().filter(|entry| entry.fate.as_ref().is_some_and(Fate::is_invalid)).count()
+    }
+
     /// How the run ended.
     #[must_use]
     pub fn end(&self) -> RunEnd {
         let any = |is: fn(&Fate) -> bool| self.nodes.iter().any(|entry| entry.fate.as_ref().is_some_and(is));
-        match self.missing().is_empty() {
+        let missing = self.missing();
+        let invalid = self.invalid();
+        match missing.is_empty() {
             true if any(|fate| matches!(fate, Fate::MediumFailed { .. })) => RunEnd::MediumFailed,
             true => RunEnd::Whole,
             false if any(|fate| *fate == Fate::Interrupted) => RunEnd::Interrupted,
+            false if invalid == missing.len() => RunEnd::Invalid,
             false => RunEnd::Missing,
         }
     }
@@ -362,7 +392,21 @@ mod tests {
         assert_eq!(end(&[Fate::Recorded { id: id() }, failed()]), RunEnd::MediumFailed);
         assert_eq!(end(&[failed(), Fate::Late]), RunEnd::Missing);
         assert_eq!(end(&[Fate::Late, Fate::Interrupted, failed()]), RunEnd::Interrupted);
+        let invalid = || Fate::Invalid { id: id(), reason: String::new() };
+        assert_eq!(end(&[Fate::Recorded { id: id() }, failed(), invalid()]), RunEnd::Invalid);
+        assert_eq!(end(&[Fate::Late, invalid()]), RunEnd::Missing);
         assert_eq!(end(&[Fate::Incomplete { id: id(), reason: String::new() }]), RunEnd::Missing);
+    }
+
+    /// As the plan counts it.
+    #[test]
+    fn a_node_whose_record_is_invalid_is_measured_again() {
+        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        record.outcome = assay_core::outcome::Outcome::Completed;
+        assert!(Fate::of_record(&record).is_result());
+        record.validity.verdict = assay_core::finding::ValidityVerdict::Invalid;
+        let fate = Fate::of_record(&record);
+        assert!(fate.is_invalid() && !fate.is_result() && fate.record() == Some(&record.id), "{fate:?}");
     }
 
     #[test]

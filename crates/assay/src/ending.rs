@@ -87,6 +87,7 @@ pub(crate) fn of_nodes(end: RunEnd) -> Exit {
     match end {
         RunEnd::Whole => Exit::Good,
         RunEnd::MediumFailed => Exit::Medium,
+        RunEnd::Invalid => Exit::No,
         RunEnd::Interrupted => Exit::Interrupted,
         RunEnd::Missing => Exit::Environment,
     }

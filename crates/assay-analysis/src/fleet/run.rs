@@ -8,6 +8,7 @@ use assay_core::sensor::SensorKind;
 
 use crate::exclusion::Reason;
 use crate::identity::{names_unit, node_of};
+use crate::result::{Achieved, NoResult, result_of, why_invalid};
 
 /// A node of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,8 +110,13 @@ impl FleetRun {
                 known.record = Some(record);
                 continue;
             }
-            let complete = record.outcome == assay_core::outcome::Outcome::Completed;
-            let outcome = if complete { "recorded".to_owned() } else { record.outcome.sentence() };
+            let result = result_of(&record);
+            let complete = result == Ok(Achieved::Measured);
+            let outcome = match result {
+                Ok(Achieved::Measured) => "recorded".to_owned(),
+                Err(NoResult::Invalid) => format!("invalid: {}", why_invalid(&record)),
+                _ => record.outcome.sentence(),
+            };
             new.push(Node { name, outcome, complete, record: Some(record) });
         }
         new.sort_by_cached_key(|node| counted(&node.name));

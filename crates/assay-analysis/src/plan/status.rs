@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use assay_core::finding::ValidityVerdict;
-use assay_core::outcome::{Outcome, RunFailure};
+use assay_core::outcome::RunFailure;
 use assay_core::record::Record;
 use assay_core::suite::Suite;
 use serde::Serialize;
 
 use super::experiment_plan::{Cell, ExperimentPlan};
+use crate::result::{Achieved, NoResult, result_of};
 
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -258,18 +258,15 @@ fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), MisfitReason
 
 /// Takes a record as the result of its cell.
 fn count(state: &mut CellState, record: &Record) -> Result<(), MisfitReason> {
-    match &record.outcome {
-        Outcome::Running => return Err(MisfitReason::Running),
-        Outcome::Failed { failure, .. } if record.outcome.medium_failed() => {
-            // A later failure outweighs figures: the medium is the one that broke.
-            *state = CellState::MediumFailed { record: record.id.clone(), failure: *failure };
-            return Ok(());
-        }
-        Outcome::Failed { failure, .. } => return Err(MisfitReason::Unfinished { failure: *failure }),
-        Outcome::Completed => {}
-    }
-    if record.validity.verdict == ValidityVerdict::Invalid {
-        return Err(MisfitReason::Invalid);
+    let achieved = result_of(record).map_err(|why| match why {
+        NoResult::Running => MisfitReason::Running,
+        NoResult::Unfinished(failure) => MisfitReason::Unfinished { failure },
+        NoResult::Invalid => MisfitReason::Invalid,
+    })?;
+    if let Achieved::MediumFailed(failure) = achieved {
+        // A later failure outweighs figures: the medium is the one that broke.
+        *state = CellState::MediumFailed { record: record.id.clone(), failure };
+        return Ok(());
     }
     match state {
         CellState::Measured { records } => records.push(record.id.clone()),

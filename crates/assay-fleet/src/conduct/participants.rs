@@ -209,7 +209,7 @@ impl<'a> Participants<'a> {
             }
             CoordinatorEvent::Recorded(number, id) => {
                 let fate = match self.records.lock().unwrap_or_else(PoisonError::into_inner).get(&number) {
-                    Some(record) => Fate::of_record(id, &record.outcome),
+                    Some(record) => Fate::of_record(record),
                     None => Fate::Recorded { id },
                 };
                 self.decide(number, fate);

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use assay_analysis::plan::{
-    Cell, ExperimentPlan, Moves, PlanError, RaceOptions, Request, Roster, Slots, SwapOptions, SwapPlace, arguments,
-    outlook, race, read_plan, status, swap_test,
+    Cell, ExperimentPlan, Moves, PlanError, RaceOptions, Request, Roster, Slots, Status, SwapOptions, SwapPlace,
+    arguments, outlook, race, read_plan, status, swap_test,
 };
 use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
 use assay_core::exit::Exit;
@@ -227,6 +227,11 @@ fn write_new(path: &Path, text: &str, why: &str) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{shown}: is there already and {why}; name another file or remove it")));
     }
     files::write_whole(path, text)
+}
+
+/// How far a plan is measured, by all records of the store.
+pub(super) fn status_of(plan: &ExperimentPlan) -> Result<Status, Failure> {
+    Ok(status(plan, &records_about(plan)?))
 }
 
 /// Records of the store that name the plan, and those without a plan that may have forgotten to.

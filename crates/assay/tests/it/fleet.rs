@@ -1,7 +1,9 @@
 //! Runs on several nodes, which are processes of this machine.
 
+use assay_core::finding::ValidityVerdict;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
+use assay_store::{RunState, SqliteStore, Store};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -33,7 +35,7 @@ fn three_nodes_begin_together_and_their_records_are_here() {
     arguments.extend(nodes.iter().map(String::as_str));
     arguments.extend(["--", "--suite", "three.toml", "--label", "model=X"]);
     let done = run(place.assay(&arguments));
-    done.succeeds();
+    done.measures();
     let printed: Value = serde_json::from_str(&done.stdout).unwrap();
     let records = records(&place);
     assert_eq!(records.len(), 3);
@@ -109,7 +111,7 @@ fn who_does_not_come_is_a_line_and_is_repeated_alone() {
     std::fs::create_dir(place.path().join("late")).unwrap();
     let name = printed["run"]["run"].as_str().unwrap().to_owned();
     let again: Value =
-        serde_json::from_str(&run(place.assay(["fleet", "run", "--json", "--resume", &name])).succeeds().stdout)
+        serde_json::from_str(&run(place.assay(["fleet", "run", "--json", "--resume", &name])).measures().stdout)
             .unwrap();
     let of = |printed: &Value, node: &str| fate(printed, node)["id"].clone();
     assert_eq!(
@@ -180,7 +182,7 @@ fn what_a_killed_node_left_is_taken_in_by_the_next_command() {
     let program = place.file("program", script);
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let words = ["fleet", "run", "-q", "--via", "local", "--program", &program.display().to_string(), a];
-    run(place.assay([&words[..], &["--", "--suite", "tiny.toml", "--engine", "null"]].concat())).succeeds();
+    run(place.assay([&words[..], &["--", "--suite", "tiny.toml", "--engine", "null"]].concat())).measures();
     assert_empty(&empty);
 }
 
@@ -239,6 +241,38 @@ fn an_interrupted_node_is_repeated() {
     run(place.assay(["fleet", "run", "-q", "--resume", name])).succeeds();
     let complete = |record: &&Record| record.outcome == Outcome::Completed;
     assert_eq!(records(&place).iter().filter(complete).count(), 2);
+}
+
+/// What a run has where the record of this node is invalid.
+pub(crate) fn make_invalid(place: &Place, name: &str, node: usize) {
+    let file = place.data().join("fleet").join(format!("{name}.json"));
+    let mut ledger: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let fate = &mut ledger["nodes"][node]["fate"];
+    (fate["fate"], fate["reason"]) = ("invalid".into(), "served from a cache".into());
+    let mut store = SqliteStore::open(&place.data()).unwrap();
+    let mut record = store.load(fate["id"].as_str().unwrap()).unwrap().record;
+    record.validity.verdict = ValidityVerdict::Invalid;
+    store.save(&record, RunState::Finished).unwrap();
+    std::fs::write(&file, ledger.to_string()).unwrap();
+}
+
+/// A report without figures says why, and the node is measured again, also where it has a store of its own on this machine.
+#[test]
+fn an_invalid_record_is_no_result_of_its_node() {
+    let place = Place::new();
+    let [a, ..] = nodes(&place);
+    let words = ["fleet", "run", "-q", "--via", "local", &a, "--", "--suite", "tiny.toml", "--engine", "null"];
+    run(place.assay(words)).measures();
+    let name = place.json(["fleet", "list", "--json"])["runs"][0]["run"].as_str().unwrap().to_owned();
+    make_invalid(&place, &name, 0);
+    let listed = run(place.assay(["fleet", "list"]));
+    assert!(listed.stdout.contains("0 of 1 nodes"), "{}", listed.stdout);
+    let report = run(place.assay(["fleet", "report", "-o", "run.html"]));
+    let said = report.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(report.code, Some(1), "{}", report.stderr);
+    assert!(said.contains("wrote run.html no figure of run ") && said.contains(": invalid: "), "{said}");
+    run(place.assay(["fleet", "run", "-q", "--resume", &name])).measures();
+    assert_eq!(records(&place).len(), 2, "it was measured again");
 }
 
 /// Ctrl-C: nodes end in good order and leave nothing behind, and none is counted as recorded.
@@ -309,7 +343,7 @@ fn events_are_lines_of_json_from_the_start_to_the_end() {
     let [a, b, _] = nodes(&place);
     place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "1200ms")]));
     let done = run(place.assay(["fleet", "run", "--events", "--via", "local", &a, &b, "--", "--suite", "two.toml"]));
-    let lines: Vec<Value> = done.succeeds().stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = done.measures().stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
     assert_eq!((&lines[0]["event"], &lines[0]["nodes"]), (&"started".into(), &2.into()));
     assert_eq!([of("joined").len(), of("ready").len(), of("goes").len(), of("over").len()], [2, 4, 2, 2]);

@@ -14,6 +14,7 @@ use operator::{Operator, text};
 use super::ledgers;
 use super::measured::{begun, measured, tell_run};
 use crate::cli::FleetRunArgs;
+use crate::commands::plan::status_of;
 use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
 use crate::failure::Failure;
 use crate::{ending, output, state};
@@ -200,8 +201,19 @@ impl Whole<'_> {
         let label = self.plan.label();
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
-        self.person.shows(&format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n"))?;
-        Ok(if self.progress()?.has_failed() { Exit::Medium } else { ending::of_nodes(ledger.end()) })
+        let status = status_of(&self.plan)?;
+        let (cells, missing) = (status.cells.len(), status.missing());
+        let words = if missing == 0 {
+            format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n")
+        } else {
+            let measured = cells - missing;
+            format!(
+                "All {turns} {what} of the plan are over, and {measured} of {cells} cells have a result: assay plan status {} names the others\n",
+                output::shown(&ledgers::plan(&label)?.1)
+            )
+        };
+        self.person.shows(&(output::wrapped(words.trim_end(), 80) + "\n"))?;
+        Ok(if self.progress()?.has_failed() { Exit::Medium } else { ending::of_answer(status.complete()) })
     }
 }
 

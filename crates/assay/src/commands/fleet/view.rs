@@ -102,9 +102,11 @@ fn lines(rows: &[NodeRow], height: usize, unicode: bool) -> Vec<String> {
     let waiting = under_way.iter().filter(|row| row.joined && row.live.doing == "wait").count();
     let rates: Vec<f64> = under_way.iter().filter_map(|row| row.live.bytes_per_second).collect();
     let sum = if rates.is_empty() { String::new() } else { format!(", {} in sum", rate(rates.iter().sum())) };
-    let missing = rows.len() - under_way.len() - recorded;
+    let invalid = rows.iter().filter(|row| row.over.as_ref().is_some_and(Fate::is_invalid)).count();
+    let missing = rows.len() - under_way.len() - recorded - invalid;
     let missing = if missing > 0 { format!(", {missing} missing") } else { String::new() };
-    let head = format!("  {}: {recorded} recorded{missing}, {waiting} wait{sum}", counted(rows.len(), "node"));
+    let invalid = if invalid > 0 { format!(", {invalid} invalid") } else { String::new() };
+    let head = format!("  {}: {recorded} recorded{invalid}{missing}, {waiting} wait{sum}", counted(rows.len(), "node"));
     // One row for the sums, one for what is not shown, and the last of the terminal stays free.
     let room = height.saturating_sub(3).max(1);
     let beyond = under_way.len().saturating_sub(room);
