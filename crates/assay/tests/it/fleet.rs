@@ -161,7 +161,7 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     ["a", "b"].iter().for_each(|name| assert_empty(&place.path().join(name)));
 }
 
-/// What a killed node of this machine had is found by each command on nodes, and a data directory of the user stays.
+/// What a killed node of this machine had is found by each command on nodes.
 #[test]
 fn what_a_killed_node_left_is_taken_in_by_the_next_command() {
     let place = Place::new();
@@ -174,16 +174,6 @@ fn what_a_killed_node_left_is_taken_in_by_the_next_command() {
     run(place.assay(["fleet", "list"])).succeeds();
     assert!(!place.data().join("nodes").exists());
     assert_eq!(records(&place).len(), 1);
-
-    let empty = place.path().join("empty");
-    std::fs::create_dir(&empty).unwrap();
-    let a = &nodes(&place)[0];
-    let script = format!("#!/bin/sh\nASSAY_DATA='{}' exec '{ASSAY}' \"$@\"\n", empty.display());
-    let program = place.file("program", script);
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let words = ["fleet", "run", "-q", "--via", "local", "--program", &program.display().to_string(), a];
-    run(place.assay([&words[..], &["--", "--suite", "tiny.toml", "--engine", "null"]].concat())).measures();
-    assert_empty(&empty);
 }
 
 /// A node with a store of its own finished as its coordinator died: what it has is handed over, and not measured again.
