@@ -8,7 +8,7 @@ use assay_calibrate::{Failure, head, line, measure, rows, save};
 use assay_lab::fleet::{Design, Fleet, Load, Part, Repeats, Spread, Truth, Units};
 use clap::{Args, Parser, Subcommand};
 
-/// How often the program decides wrongly, on fleets of which the truth is known.
+/// How often the program decides wrongly, on fleets with a known truth.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]

@@ -14,7 +14,7 @@ pub struct CalibrationRow {
     pub name: String,
     /// The bound.
     pub bound: Bound,
-    /// The figure of the current methods, in percent, where they miss the bound: see `rows/missed.rs`.
+    /// The figure of the current methods, in percent, where they miss the bound.
     pub missed: Option<f64>,
     /// Whether the short table has the row.
     pub short: bool,

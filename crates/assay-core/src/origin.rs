@@ -49,7 +49,7 @@ impl Origin {
         }
     }
 
-    /// The settings to be filled in: from now on it is a run.
+    /// The settings of a run, to be filled in; the record becomes that of a run.
     pub fn settings_mut(&mut self) -> &mut Settings {
         if !matches!(self, Self::Run(_)) {
             *self = Self::run(Settings::default());
@@ -151,11 +151,11 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enough: Option<f64>,
     /// Without a completion for this long the medium hangs, in nanoseconds; three times as long
-    /// where an operation is expected to take more than a second. Null in older records.
+    /// where an operation is expected to take more than a second.
     #[serde(default)]
     pub hang_after_ns: Option<u64>,
     /// The suite as it ran, with what the command line changed in it: what an interrupted run
-    /// is resumed by. Empty in older and imported records.
+    /// is resumed by.
     #[serde(default)]
     pub suite_text: String,
     /// Whether a raw device was measured.

@@ -166,7 +166,7 @@ impl Record {
         }
     }
 
-    /// The settings to be filled in: from now on the record is that of a run.
+    /// The settings of a run, to be filled in; the record becomes that of a run.
     pub fn settings_mut(&mut self) -> &mut Settings {
         self.origin.settings_mut()
     }

@@ -130,7 +130,7 @@ pub enum Remark {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "sign", rename_all = "snake_case")]
 pub enum Sign {
-    /// Data stand in other places than they were sent to.
+    /// The medium stored data at other addresses than it was asked to.
     Misplaced {
         /// From where data are read to where they were sent, in bytes; negative where they are read above. Null where
         /// it is not one distance.

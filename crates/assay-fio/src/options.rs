@@ -496,13 +496,13 @@ const REPLACEMENTS: [(&[&str], &str); 9] = [
 
 /// What is to be said of an option.
 pub(crate) enum Noted {
-    /// It is in the list of those that assay does in its own way.
+    /// The list says that assay does it in its own way.
     Named,
     /// This.
     Replaced(&'static str),
 }
 
-/// What is to be said of an option that is taken note of; `None` where it is none of them.
+/// The note on an option that assay accepts and does in another way; `None` for all other options.
 pub(crate) fn noted(key: &str) -> Option<Noted> {
     if OF_FIO_ALONE.contains(&key) {
         return Some(Noted::Named);

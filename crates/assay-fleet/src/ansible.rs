@@ -314,8 +314,8 @@ impl PrivateDirectory {
                 }
                 lock => lock?,
             };
-            // A command that looks for forgotten directories may have locked it before, or removed it. Where a file
-            // system has no locks, nobody can.
+            // A command that looks for forgotten directories may have locked it before, or removed it. A file system
+            // may have no locks; then neither can happen.
             let is_taken = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
             if !is_taken && path.join(LOCK).exists() {
                 return Ok(Self { path, _lock: lock });

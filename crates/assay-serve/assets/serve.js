@@ -52,7 +52,6 @@
       if (value.kind !== "done") say(name, value[name]);
     }
     if (["started", "phase", "repeat"].includes(value.kind)) say("head", value.text);
-    if (value.kind === "progress") say("left", value.text);
     if (value.kind === "done") row(value);
     if (value.kind === "warning") {
       const line = document.createElement("li");

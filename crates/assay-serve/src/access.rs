@@ -1,7 +1,7 @@
 //! Who may ask: the host by which the page was reached, the secret, the session, and where a form comes from.
 //!
-//! A page of another origin must neither read nor start anything. Three things keep it out, each of which would do alone against
-//! most: the name in `Host` has to be one of this server (DNS rebinding), the cookie is not sent by other sites
+//! A page of another origin must neither read nor start anything. Three things keep it out, and most attacks fail at each
+//! of them: the name in `Host` has to be one of this server (DNS rebinding), the cookie is not sent by other sites
 //! (`SameSite=Strict`), and each form that changes something holds a token that only a page of this server knows.
 
 use std::net::SocketAddr;
@@ -68,12 +68,18 @@ pub struct Access {
     form: Secret,
     /// Name of the cookie: cookies of one host are shared between its ports.
     cookie: String,
-    /// What `Host` may say.
+    /// What `Host` may say, with the port.
     hosts: Vec<String>,
-    /// The port, where the server listens on all addresses of the machine.
-    all_addresses: Option<u16>,
+    port: u16,
+    /// Whether the server listens on all addresses of the machine.
+    everywhere: bool,
     /// Wrong tokens are answered one after the other, and late.
     wrong: Mutex<()>,
+}
+
+/// Whether a host ends with a port: `[::1]` has colons, and none.
+fn has_port(host: &str) -> bool {
+    host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// How long a wrong token waits for its answer.
@@ -82,19 +88,19 @@ impl Access {
     /// For a server that listens on this address; `random` is fresh, and `names` are further host names that lead to it.
     #[must_use]
     pub fn new(secret: Secret, random: [u8; 32], address: SocketAddr, names: &[String]) -> Self {
-        let port = address.port();
+        let (port, everywhere) = (address.port(), address.ip().is_unspecified());
         let mut hosts = vec![address.to_string()];
-        if address.ip().is_loopback() {
+        if address.ip().is_loopback() || everywhere {
             hosts.push(format!("localhost:{port}"));
         }
-        for name in names {
-            hosts.push(name.to_ascii_lowercase());
-            hosts.push(format!("{}:{port}", name.to_ascii_lowercase()));
+        for name in names.iter().map(|name| name.to_ascii_lowercase()) {
+            // A proxy passes on the name by which it was reached, with its own port or none.
+            hosts.extend([format!("{name}:{port}"), format!("{name}:80"), format!("{name}:443")]);
         }
-        let all_addresses = address.ip().is_unspecified().then_some(port);
         let base = Secret::from_random(random);
         let (session, form) = (base.derived("assay serve session"), base.derived("assay serve form"));
-        Self { secret, session, form, cookie: format!("assay-{port}"), hosts, all_addresses, wrong: Mutex::new(()) }
+        let cookie = format!("assay-{port}");
+        Self { secret, session, form, cookie, hosts, port, everywhere, wrong: Mutex::new(()) }
     }
 
     /// The value of the hidden field in forms.
@@ -107,14 +113,20 @@ impl Access {
         fields.iter().any(|(name, value)| name == TOKEN_FIELD && self.form.is(value))
     }
 
+    /// Whether a request names this server.
     pub(crate) fn is_own_host(&self, headers: &HeaderMap) -> bool {
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
-        // An address cannot be made to lead elsewhere, as a name can: where the server listens on all of them, each is its own.
-        let is_address = |host: &str| {
-            self.all_addresses
-                .is_some_and(|port| host.parse::<SocketAddr>().is_ok_and(|address| address.port() == port))
-        };
-        host.is_some_and(|host| self.hosts.contains(&host) || is_address(&host))
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        host.is_some_and(|host| self.knows(host))
+    }
+
+    /// Whether a host, with its port unless that is the usual one, leads here. An address cannot be made to lead elsewhere, as a
+    /// name can: where the server listens on all of them, each is its own.
+    fn knows(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let whole = if has_port(&host) { host } else { format!("{host}:80") };
+        let is_address =
+            || self.everywhere && whole.parse::<SocketAddr>().is_ok_and(|address| address.port() == self.port);
+        self.hosts.contains(&whole) || is_address()
     }
 
     pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
@@ -127,13 +139,8 @@ impl Access {
     pub(crate) fn is_cross_site(&self, headers: &HeaderMap) -> bool {
         let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let other_site = said("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site));
-        let other_origin = said("origin").is_some_and(|origin| {
-            let host = origin.split_once("://").map_or(origin, |(_, host)| host).to_ascii_lowercase();
-            !self.hosts.contains(&host)
-                && !self
-                    .all_addresses
-                    .is_some_and(|port| host.parse::<SocketAddr>().is_ok_and(|known| known.port() == port))
-        });
+        let other_origin =
+            said("origin").is_some_and(|origin| !self.knows(origin.split_once("://").map_or(origin, |(_, host)| host)));
         other_site || other_origin
     }
 
@@ -185,7 +192,13 @@ mod tests {
         assert!(!access.is_own_host(&HeaderMap::new()));
         let everywhere = Access::new(Secret::from_random([1; 32]), [2; 32], "0.0.0.0:4321".parse().unwrap(), &[]);
         assert!(everywhere.is_own_host(&headers(&[("host", "192.168.1.5:4321")])));
+        assert!(everywhere.is_own_host(&headers(&[("host", "localhost:4321")])));
         assert!(!everywhere.is_own_host(&headers(&[("host", "192.168.1.5:80")])));
+        let usual = Access::new(Secret::from_random([1; 32]), [2; 32], "127.0.0.1:80".parse().unwrap(), &[]);
+        for host in ["127.0.0.1", "127.0.0.1:80", "localhost"] {
+            assert!(usual.is_own_host(&headers(&[("host", host)])), "browsers leave the usual port out: {host}");
+        }
+        assert!(!usual.is_cross_site(&headers(&[("origin", "http://127.0.0.1")])));
         assert!(!everywhere.is_own_host(&headers(&[("host", "attacker.example:4321")])));
     }
 

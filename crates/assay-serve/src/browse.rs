@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use assay_core::outcome::Outcome;
+use assay_core::record::Record;
 use assay_core::text::{clean, harmless, unbroken};
 use assay_core::units::counted;
 use assay_report::{Format, UnitCard, View, list_table, part, render};
@@ -19,10 +21,12 @@ use crate::program::{Program, Refusal};
 
 /// Media on a page.
 const CARDS: usize = 12;
+/// Suite of checks.
+const VERIFY: &str = "verify";
 /// Records on a page.
 const ROWS: usize = 50;
-/// Newest records of a medium that its card is made from: the last with figures, the one before, and a check.
-const PER_CARD: usize = 4;
+/// Newest runs of a medium that its card is made from: the last, and the one before.
+const PER_CARD: usize = 2;
 
 // Media.
 
@@ -31,7 +35,17 @@ struct Unit {
     model: String,
     unit: String,
     ids: Vec<String>,
+    /// Those of runs that were completed. What a check found is shared with them.
+    runs: Vec<String>,
     newest: String,
+}
+
+impl Unit {
+    /// What a card is made of, oldest first: runs, or else the last record.
+    fn shown(&self) -> Vec<String> {
+        let of = if self.runs.is_empty() { &self.ids } else { &self.runs };
+        of[of.len().saturating_sub(PER_CARD)..].to_vec()
+    }
 }
 
 /// Media by their newest record, the newest first. Records that name no unit are media of their own.
@@ -43,10 +57,13 @@ fn units(summaries: Vec<Summary>) -> Vec<Unit> {
         let unit = label.or(summary.unit.as_ref()).cloned().unwrap_or_else(|| summary.id.clone());
         let key = (summary.model().to_owned(), unit);
         let at = *known.entry(key.clone()).or_insert_with(|| {
-            all.push(Unit { model: key.0, unit: key.1, ids: Vec::new(), newest: String::new() });
+            all.push(Unit { model: key.0, unit: key.1, ids: Vec::new(), runs: Vec::new(), newest: String::new() });
             all.len() - 1
         });
         all[at].newest = summary.created.clone().max(std::mem::take(&mut all[at].newest));
+        if summary.suite != VERIFY && summary.outcome == Outcome::Completed {
+            all[at].runs.push(summary.id.clone());
+        }
         all[at].ids.push(summary.id);
     }
     all.sort_by(|a, b| b.newest.cmp(&a.newest));
@@ -94,12 +111,11 @@ pub(crate) fn media(program: &dyn Program, pairs: &Pairs) -> Result<Response, Re
     let pages = all.len().div_ceil(CARDS).max(1);
     let page = number(pairs).min(pages);
     let shown: Vec<&Unit> = all.iter().skip((page - 1) * CARDS).take(CARDS).collect();
-    let newest = |unit: &&Unit| unit.ids[unit.ids.len().saturating_sub(PER_CARD)..].to_vec();
-    let ids: Vec<String> = shown.iter().flat_map(newest).collect();
+    let ids: Vec<String> = shown.iter().flat_map(|unit| unit.shown()).collect();
     let mut records: BTreeMap<String, _> =
         program.records(&ids)?.into_iter().map(|record| (record.id.clone(), record)).collect();
     let cards = shown.iter().filter_map(|unit| {
-        let own: Vec<_> = newest(unit).iter().filter_map(|id| records.remove(id)).collect();
+        let own: Vec<_> = unit.shown().iter().filter_map(|id| records.remove(id)).collect();
         Some((*unit, UnitCard::from_records(&own)?))
     });
     let body = html! {
@@ -107,7 +123,7 @@ pub(crate) fn media(program: &dyn Program, pairs: &Pairs) -> Result<Response, Re
         @if all.is_empty() {
             p.text { "Nothing was measured yet. " a href="/measure" { "Measure a medium" } ", or import results: " code { "assay import FILE" } "." }
         } @else {
-            p.sub { (counted(all.len(), "medium").replace("mediums", "media")) ", the last measured first" }
+            p.sub { @if all.len() == 1 { "1 medium" } @else { (all.len()) " media, the last measured first" } }
         }
         div.cards { @for (unit, card) in cards { (card_markup(unit, &card)) } }
         (pager("/", pairs, page, pages))
@@ -135,13 +151,14 @@ fn card_markup(unit: &Unit, card: &UnitCard) -> Markup {
 
 fn all_records(unit: &Unit) -> Markup {
     let count = counted(unit.ids.len(), "record");
-    // A value with a blank needs no quotes in a query of one condition.
-    let query =
-        if unit.ids.len() == 1 { unit.ids[0].clone() } else { format!("model={} unit={}", unit.model, unit.unit) };
+    let query = match unit.ids.as_slice() {
+        [one] => one.clone(),
+        _ => format!("model=\"{}\" unit=\"{}\"", unit.model, unit.unit),
+    };
     html! { a href={ "/records?q=" (encoded(&query)) } { (count) } }
 }
 
-/// Text of which no figure is torn from its unit, and nothing hides or reorders.
+/// Text whose figures stay with their units, and which hides and reorders nothing.
 fn shown(text: &str) -> String {
     unbroken(&harmless(text))
 }
@@ -262,18 +279,10 @@ pub(crate) fn record(program: &dyn Program, id: &str) -> Result<Response, Refusa
     };
     let part = part(&records);
     let Some(record) = records.first() else { return Ok(page::missing()) };
-    let text =
-        render(Format::CrystalDiskMark, &records, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
     let name = encoded(&record.id);
     let body = html! {
         (PreEscaped(&part.body))
-        @if let Some(text) = text.filter(|_| !record.measurements.is_empty()) {
-            details.folded {
-                summary { "As text, in the form of CrystalDiskMark" }
-                p { (copy_button("as-text")) }
-                pre id="as-text" { (harmless_lines(&text)) }
-            }
-        }
+        (as_text(record))
         p.actions {
             "Download: "
             @for (format, title) in DOWNLOADS { a href={ "/records/" (name) "/as/" (format) } download={ (name) "." (format) } { (title) } " " }
@@ -282,6 +291,21 @@ pub(crate) fn record(program: &dyn Program, id: &str) -> Result<Response, Refusa
         (page::same_command(&["show".to_owned(), record.id.clone()]))
     };
     Ok(Page::new(Tab::Records, record.title(), body).with(&part).into_response())
+}
+
+/// A record as the text that people paste in forums.
+pub(crate) fn as_text(record: &Record) -> Markup {
+    let text = render(Format::CrystalDiskMark, std::slice::from_ref(record), &View::default());
+    let text = text.ok().and_then(|text| String::from_utf8(text).ok()).filter(|_| !record.measurements.is_empty());
+    html! {
+        @if let Some(text) = text {
+            details.folded {
+                summary { "As text, in the form of CrystalDiskMark" }
+                p { (copy_button("as-text")) }
+                pre id="as-text" { (harmless_lines(&text)) }
+            }
+        }
+    }
 }
 
 /// Text of several lines, in which nothing hides or reorders.
@@ -377,12 +401,12 @@ pub(crate) fn fleets(program: &dyn Program) -> Result<Response, Refusal> {
         h1 { "Runs on many nodes" }
         @if runs.is_empty() { p.text { "There is none yet: " code { "assay fleet run" } " begins one." } } @else {
             div.scroll { table.summary.stacked {
-                thead { tr { th scope="col" { "Run" } th scope="col" { "Begun" } th scope="col" { "Nodes" } th scope="col" { "State" } } }
+                thead { tr { th scope="col" { "Run" } th scope="col" { "Begun" } th scope="col" { "Recorded" } th scope="col" { "State" } } }
                 tbody { @for run in &runs { tr {
                     th scope="row" { a href={ "/fleet/" (encoded(&run.name)) } { (harmless(&run.name)) } }
                     td data-title="Begun" { (clean(&run.created)) }
-                    td data-title="Nodes" { (run.nodes) }
-                    td data-title="State" { (if run.is_open { "not all nodes have handed over" } else { "complete" }) }
+                    td data-title="Recorded" { (run.recorded) " of " (counted(run.nodes, "node")) }
+                    td data-title="State" { @if run.is_open { "under way" } @else { "ended" } }
                 } } }
             } }
         }
@@ -395,13 +419,12 @@ pub(crate) fn fleet(program: &dyn Program, run: &str) -> Result<Response, Refusa
     let is_open = program.fleet_runs()?.iter().any(|known| known.name == run && known.is_open);
     let answer = program.answer(&words)?;
     let body = html! {
-        @if is_open { p.sub { "Nodes are still expected; the page is read again every five seconds." } }
+        @if is_open { p.sub { "The run is under way; the page is read again every five seconds." } }
         (page::answered(&answer, &words, &format!("/fleet/{}/picture", encoded(run))))
     };
     let page = Page::new(Tab::Fleet, answer.part.title.clone(), body).with_answer(&answer);
-    let mut response = Page { again: is_open.then_some(5), ..page }.into_response();
+    let mut response = page.into_response();
     if is_open {
-        // Also with scripts: the page has none of its own for this.
         response.headers_mut().insert("refresh", axum::http::HeaderValue::from_static("5"));
     }
     Ok(response)

@@ -17,7 +17,7 @@ const MOST_EVENTS: usize = 5000;
 /// Lines of its messages that a job keeps.
 const MOST_LINES: usize = 40;
 /// Longest line that is read, in bytes: an event with a medium and its health is some kilobytes.
-const LONGEST_LINE: u64 = 1 << 20;
+const LONGEST_LINE: u64 = 64 << 10;
 /// Jobs that are listed; older ones that have ended go.
 const MOST_JOBS: usize = 50;
 /// How long jobs have to end and to clean up when the server ends.
@@ -43,8 +43,8 @@ pub(crate) struct Job {
     /// What it measures, for people.
     pub(crate) target: String,
     inner: Mutex<Inner>,
-    /// How many events there were; changes wake those who watch.
-    news: watch::Sender<u64>,
+    /// Wakes those who watch, whenever something happened.
+    news: watch::Sender<()>,
 }
 
 struct Inner {
@@ -58,7 +58,14 @@ struct Inner {
 
 /// All jobs of a server.
 #[derive(Default)]
-pub(crate) struct Jobs(Mutex<Vec<Arc<Job>>>);
+pub(crate) struct Jobs(Mutex<List>);
+
+#[derive(Default)]
+struct List {
+    jobs: Vec<Arc<Job>>,
+    /// The server ends: nothing is started any more.
+    closed: bool,
+}
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -68,16 +75,21 @@ impl Jobs {
     /// Starts the program with these words.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// It cannot be started, or the server ends.
     pub(crate) fn start(&self, program: &Path, words: Vec<String>, target: String) -> std::io::Result<Arc<Job>> {
         let mut command = Command::new(program);
         command.args(&words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C at the server's terminal reaches the server, which then stops its jobs once.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        // Locked until the job is in the list: a server that ends stops all that it started.
+        let mut list = locked(&self.0);
+        if list.closed {
+            return Err(std::io::Error::other("the server ends"));
+        }
         let mut child = command.spawn()?;
         let (output, messages) = (child.stdout.take(), child.stderr.take());
-        let mut all = locked(&self.0);
+        let all = &mut list.jobs;
         let inner = Inner {
             events: VecDeque::new(),
             next: 0,
@@ -87,30 +99,32 @@ impl Jobs {
             child: Some(child.id()),
         };
         let id = all.last().map_or(1, |job| job.id + 1);
-        let job = Arc::new(Job { id, words, target, inner: Mutex::new(inner), news: watch::Sender::new(0) });
+        let job = Arc::new(Job { id, words, target, inner: Mutex::new(inner), news: watch::Sender::new(()) });
         all.push(Arc::clone(&job));
         while all.len() > MOST_JOBS {
             let Some(at) = all.iter().position(|job| matches!(job.state(), State::Ended(_))) else { break };
             all.remove(at);
         }
-        drop(all);
+        drop(list);
         job.read(child, output, messages);
         Ok(job)
     }
 
     /// The newest first.
     pub(crate) fn all(&self) -> Vec<Arc<Job>> {
-        locked(&self.0).iter().rev().cloned().collect()
+        locked(&self.0).jobs.iter().rev().cloned().collect()
     }
 
     pub(crate) fn find(&self, id: usize) -> Option<Arc<Job>> {
-        locked(&self.0).iter().find(|job| job.id == id).cloned()
+        locked(&self.0).jobs.iter().find(|job| job.id == id).cloned()
     }
 
     /// Stops all jobs, and waits until they have cleaned up.
     pub(crate) fn end(&self) {
-        let all = self.all();
-        all.iter().for_each(|job| job.stop());
+        locked(&self.0).closed = true;
+        let mut all = self.all();
+        // What cannot be asked to end is not waited for.
+        all.retain(|job| job.stop());
         let begun = Instant::now();
         while all.iter().any(|job| !matches!(job.state(), State::Ended(_))) && begun.elapsed() < TO_END {
             std::thread::sleep(Duration::from_millis(20));
@@ -138,11 +152,12 @@ impl Job {
                 let _ = thread.join();
             }
             let mut child = child;
+            wait_for_end(&child);
+            // Its number is its own until it is waited for: from here on nothing is sent to it.
+            locked(&job.inner).child = None;
             let code = child.wait().ok().and_then(|status| status.code());
-            let mut inner = locked(&job.inner);
-            (inner.state, inner.child) = (State::Ended(code), None);
-            drop(inner);
-            job.news.send_modify(|count| *count += 1);
+            locked(&job.inner).state = State::Ended(code);
+            job.news.send_replace(());
         });
     }
 
@@ -154,7 +169,7 @@ impl Job {
         }
         inner.messages.push_back(line);
         drop(inner);
-        self.news.send_modify(|count| *count += 1);
+        self.news.send_replace(());
     }
 
     fn happened(&self, line: &str) {
@@ -173,7 +188,7 @@ impl Job {
         inner.next += 1;
         inner.events.push_back((number, event));
         drop(inner);
-        self.news.send_modify(|count| *count += 1);
+        self.news.send_replace(());
     }
 
     pub(crate) fn state(&self) -> State {
@@ -196,48 +211,68 @@ impl Job {
     }
 
     /// Wakes whenever something happened.
-    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+    pub(crate) fn watch(&self) -> watch::Receiver<()> {
         self.news.subscribe()
     }
 
-    /// The same as Ctrl-C: the run ends, removes its files, and keeps its record.
-    pub(crate) fn stop(&self) {
+    /// The same as Ctrl-C: the run ends, removes its files, and keeps its record. Whether it is ending, or has ended.
+    pub(crate) fn stop(&self) -> bool {
         let mut inner = locked(&self.inner);
-        if let (State::Running, Some(child)) = (inner.state, inner.child) {
+        if let (State::Running, Some(child)) = (inner.state, inner.child)
+            && interrupt(child)
+        {
             inner.state = State::Stopping;
-            interrupt(child);
         }
+        let stops = inner.state != State::Running;
         drop(inner);
-        self.news.send_modify(|count| *count += 1);
+        self.news.send_replace(());
+        stops
     }
 }
 
 /// Asks it to end as Ctrl-C does. SIGINT may be ignored where the server was started in the background of a shell, and its children
 /// inherit that. The process is a child that was not waited for, so its number is no other's.
 #[cfg(unix)]
-fn interrupt(child: u32) {
-    if let Some(child) = i32::try_from(child).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process(child, rustix::process::Signal::TERM);
-    }
+fn interrupt(child: u32) -> bool {
+    let child = i32::try_from(child).ok().and_then(rustix::process::Pid::from_raw);
+    child.is_some_and(|child| rustix::process::kill_process(child, rustix::process::Signal::TERM).is_ok())
 }
+
+/// Waits until a process has ended, and leaves its number to it.
+#[cfg(unix)]
+fn wait_for_end(child: &Child) {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(child) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    let look = || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    while matches!(look(), Err(rustix::io::Errno::INTR)) {}
+}
+
+/// Here a process keeps its number as long as its handle is open.
+#[cfg(not(unix))]
+fn wait_for_end(_child: &Child) {}
 
 /// Windows has no such signal for a process without a console of its own.
 #[cfg(not(unix))]
-fn interrupt(_child: u32) {}
+fn interrupt(_child: u32) -> bool {
+    false
+}
 
 /// Reads lines of bounded length; what is longer is left out.
 fn lines(from: impl Read, mut each: impl FnMut(&str)) {
     let mut reader = BufReader::new(from);
-    let mut line = Vec::new();
+    let (mut line, mut too_long) = (Vec::new(), false);
     loop {
         line.clear();
-        match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+        let length = match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
-            Ok(_) if line.ends_with(b"\n") => each(String::from_utf8_lossy(&line).trim_end()),
-            // The last line may have no end; a part of one that is too long is no line.
-            Ok(length) if (length as u64) < LONGEST_LINE => each(String::from_utf8_lossy(&line).trim_end()),
-            Ok(_) => {}
+            Ok(length) => length as u64,
+        };
+        // The last line may have no end.
+        let ends = line.ends_with(b"\n") || length < LONGEST_LINE;
+        if ends && !too_long {
+            each(String::from_utf8_lossy(&line).trim_end());
         }
+        too_long = !ends;
     }
 }
 
@@ -282,15 +317,17 @@ mod tests {
         jobs.end();
         assert_eq!(job.state(), State::Ended(Some(130)));
         assert_eq!(job.messages(), ["ready", "cleaned"]);
-        job.stop();
+        assert!(job.stop());
         assert_eq!(job.state(), State::Ended(Some(130)), "what has ended is not stopped");
+        let more = jobs.start(Path::new("/bin/sh"), Vec::new(), String::new());
+        assert!(more.is_err(), "a server that ends starts nothing");
     }
 
     #[test]
     fn a_line_without_end_takes_no_memory() {
         let mut read = Vec::new();
-        let long = [vec![b'x'; 3 << 20], b"\nshort\nlast".to_vec()].concat();
+        let long = [vec![b'x'; 3 << 20], b"end\nshort\nlast".to_vec()].concat();
         lines(long.as_slice(), |line| read.push(line.len()));
-        assert_eq!(read, [0, 5, 4], "the end of a long line, and two lines");
+        assert_eq!(read, [5, 4], "no part of the long line, and two lines");
     }
 }

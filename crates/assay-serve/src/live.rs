@@ -52,7 +52,7 @@ pub(crate) fn shown(event: &Event) -> Option<Value> {
         }
         EventKind::Progress { done_bytes, total_bytes, bytes_per_second } => json!({
             "kind": "progress", "share": share(*done_bytes, *total_bytes), "rate": rate(*bytes_per_second),
-            "text": format!("{} of {}", Bytes(*done_bytes), Bytes(*total_bytes)), "point": bytes_per_second,
+            "left": format!("{} of {}", Bytes(*done_bytes), Bytes(*total_bytes)), "point": bytes_per_second,
         }),
         EventKind::RepeatStarted { title, repeat, repeats, done, total, left_ns, .. } => json!({
             "kind": "repeat", "text": format!("{title}, repeat {repeat} of {repeats}"),

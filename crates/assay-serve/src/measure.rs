@@ -1,19 +1,23 @@
 //! Measuring from the page: choose a medium, see what would be done, start, watch, stop.
 
+use std::io::Read;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
+use assay_core::exit::Exit;
 use assay_core::text::harmless;
-use assay_report::{Format, UnitCard, View, render};
+use assay_report::UnitCard;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use crate::app::App;
-use crate::browse::{encoded, figures_markup, harmless_lines};
+use crate::browse::{as_text, encoded, figures_markup, harmless_lines};
 use crate::form::{Pairs, command_line, value};
 use crate::jobs::{Job, State};
 use crate::live::shown;
-use crate::page::{self, Page, Tab, copy_button};
+use crate::page::{self, Page, Tab};
 use crate::program::{Program, Refusal, SuiteLine};
 
 /// What is done to a medium.
@@ -50,7 +54,9 @@ struct Asked {
     target: String,
     suite: String,
     labels: Vec<(&'static str, String)>,
-    /// Whether the target is a device, which is overwritten.
+    /// Whether the suite writes.
+    writes: bool,
+    /// Whether the target is a device.
     is_device: bool,
 }
 
@@ -72,11 +78,10 @@ impl Asked {
         let what = what.ok_or_else(|| usage("what: choose one of the page"))?;
         let suite = text("suite").unwrap_or("quick").to_owned();
         // Other suites are files, which pages do not read.
-        if !suites.iter().any(|known| known.name == suite) {
-            return Err(usage("suite: choose one of the page"));
-        }
+        let known = suites.iter().find(|known| known.name == suite);
+        let writes = known.ok_or_else(|| usage("suite: choose one of the page"))?.writes;
         let labels = LABELS.iter().filter_map(|(key, _)| Some((*key, text(key)?.to_owned()))).collect();
-        Ok(Self { what, target: target.to_owned(), suite, labels, is_device: is_device(target) })
+        Ok(Self { what, target: target.to_owned(), suite, labels, writes, is_device: is_device(target) })
     }
 
     /// Words of the command; `typed` is the name of the device that the user typed.
@@ -127,7 +132,7 @@ impl Asked {
 
     /// Whether what is on the medium is lost, so that its name has to be typed.
     fn overwrites(&self) -> bool {
-        self.is_device && self.what == What::Measure && self.suite != "read-only"
+        self.is_device && self.what == What::Measure && self.writes
     }
 
     fn fields(&self) -> Markup {
@@ -197,13 +202,43 @@ pub(crate) fn choose(app: &App) -> Response {
     Page::new(Tab::Measure, "Measure", body).into_response()
 }
 
+/// How long a dry run may take: a medium that hangs holds it up.
+const DRY_RUN: Duration = Duration::from_secs(30);
+/// Longest text that a dry run says, in bytes.
+const LONGEST_PLAN: u64 = 64 << 10;
+
 /// What a dry run says: its lines, and whether it would begin.
 fn dry_run(program: &dyn Program, words: &[String]) -> Result<(String, bool), Refusal> {
-    let output = Command::new(program.executable()).args(words).stdin(Stdio::null()).output();
-    let output =
-        output.map_err(|error| Refusal { message: format!("assay cannot be started: {error}"), is_usage: false })?;
-    let said = if output.status.success() { &output.stdout } else { &output.stderr };
-    Ok((harmless_lines(String::from_utf8_lossy(said).trim_end()), output.status.success()))
+    let failed =
+        |error: std::io::Error| Refusal { message: format!("assay cannot be started: {error}"), is_usage: false };
+    let mut command = Command::new(program.executable());
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(failed)?;
+    let (output, messages) = (child.stdout.take().map(some_of), child.stderr.take().map(some_of));
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if begun.elapsed() > DRY_RUN => {
+                let _ = child.kill();
+                let message = format!("no plan was made within {} s: the medium does not answer", DRY_RUN.as_secs());
+                return Err(Refusal { message, is_usage: false });
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let said = if status.success() { output } else { messages };
+    let said = said.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    Ok((harmless_lines(String::from_utf8_lossy(&said).trim_end()), status.success()))
+}
+
+/// Reads the beginning of what a process says, on a thread of its own.
+fn some_of(pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = pipe.take(LONGEST_PLAN).read_to_end(&mut text);
+        text
+    })
 }
 
 pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
@@ -213,10 +248,6 @@ pub(crate) fn plan(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
     }
     // Whether data on a device may go is asked below; the rest of the plan is shown before that.
     let typed = asked.overwrites().then_some(asked.target.as_str());
-    if asked.what == What::FullCheck && asked.is_device {
-        let message = "a device is checked by samples; mount it to fill its free space".to_owned();
-        return Err(Refusal { message, is_usage: true });
-    }
     let (said, begins) = dry_run(app.program.as_ref(), &asked.words_with(typed, &["--dry-run"]))?;
     Ok(planned(app, &asked, &said, begins, typed))
 }
@@ -257,14 +288,23 @@ pub(crate) fn start(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
 }
 
 fn state_words(state: State) -> String {
-    match state {
-        State::Running => "is running".to_owned(),
-        State::Stopping => "is stopping, and removes its files".to_owned(),
-        State::Ended(Some(0)) => "has ended".to_owned(),
-        State::Ended(Some(130)) => "was stopped".to_owned(),
-        State::Ended(Some(code)) => format!("has ended with exit code {code}"),
-        State::Ended(None) => "was killed".to_owned(),
-    }
+    let code = match state {
+        State::Running => return "is running".to_owned(),
+        State::Stopping => return "is stopping, and removes its files".to_owned(),
+        State::Ended(None) => return "was killed".to_owned(),
+        State::Ended(Some(code)) => code,
+    };
+    let words = match Exit::ALL.into_iter().find(|exit| *exit as i32 == code) {
+        Some(Exit::Good) => "has ended",
+        Some(Exit::No) => "has ended: the answer is no",
+        Some(Exit::Medium) => "has ended: the medium failed",
+        Some(Exit::Damaged) => "has ended: the medium loses data",
+        Some(Exit::CannotTell) => "has ended: it cannot tell",
+        Some(Exit::Interrupted) => "was stopped",
+        Some(Exit::Usage | Exit::Environment) => "was refused",
+        Some(Exit::Limit | Exit::Waiting) | None => return format!("has ended with exit code {code}"),
+    };
+    words.to_owned()
 }
 
 pub(crate) fn job(app: &App, job: &Arc<Job>) -> Result<Response, Refusal> {
@@ -297,16 +337,12 @@ fn plain_words(job: &Job) -> Vec<String> {
 fn result(record: &assay_core::record::Record) -> Markup {
     let alone = std::slice::from_ref(record);
     let card = UnitCard::from_records(alone);
-    let text =
-        render(Format::CrystalDiskMark, alone, &View::default()).ok().and_then(|text| String::from_utf8(text).ok());
     html! {
         @if let Some(card) = &card {
             p class=(card.tone) { span.pill { (card.word) } " " (harmless(&assay_report::verdict_sentence(record))) }
             @if !card.figures.is_empty() { (figures_markup(&card.figures)) }
         }
-        @if let Some(text) = text.filter(|_| !record.measurements.is_empty()) {
-            details.folded { summary { "As text, in the form of CrystalDiskMark" } p { (copy_button("as-text")) } pre id="as-text" { (harmless_lines(&text)) } }
-        }
+        (as_text(record))
         p { a href={ "/records/" (encoded(&record.id)) } { "The whole record" } }
     }
 }
@@ -331,7 +367,7 @@ fn live(app: &App, job: &Job) -> Markup {
                 div { dt { "IOPS" } dd { b id="live-iops" { (last(&["sample"], "iops")) } } }
                 div { dt { "p99" } dd { b id="live-p99" { (last(&["sample"], "p99")) } } }
                 div { dt { "Temperature" } dd { b id="live-temperature" { (last(&["sample"], "temperature")) } } }
-                div { dt { "Time" } dd { b id="live-left" { (last(&["sample", "repeat"], "left")) } } }
+                div { dt { "Time" } dd { b id="live-left" { (last(&["sample", "repeat", "progress"], "left")) } } }
             }
             svg id="live-curve" viewBox="0 0 600 80" role="img" aria-label="Rate over time" hidden { polyline fill="none" points="" {} }
             ul id="live-warnings" { @for value in all.iter().filter(|value| value["kind"] == "warning") { li { (value["text"].as_str().unwrap_or_default()) } } }

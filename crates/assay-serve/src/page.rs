@@ -25,6 +25,8 @@ pub(crate) enum Tab {
     Baselines,
     /// None of them.
     Outside,
+    /// Before any of them.
+    Login,
 }
 
 const TABS: [(Tab, &str, &str); 9] = [
@@ -94,7 +96,7 @@ impl Page {
                         a.brand href="/" { "assay" }
                         @if self.data.is_some() { button type="button" id="theme" hidden { "Theme: system" } }
                     }
-                    @if self.tab != Tab::Outside || self.title != "Log in" {
+                    @if self.tab != Tab::Login {
                         nav.tabs aria-label="Pages" {
                             @for (tab, path, title) in TABS {
                                 a href=(path) aria-current=[(tab == self.tab).then_some("page")] { (title) }
@@ -166,7 +168,7 @@ pub(crate) fn answered(answer: &Answer, words: &[String], picture: &str) -> Mark
         @if !answer.notes.is_empty() {
             details.folded open { summary { "Notes" } ul { @for note in &answer.notes { li { (harmless(note)) } } } }
         }
-        @if let Some(drawing) = answer.picture.as_deref().filter(|_| !answer.part.body.contains("<figure")) {
+        @if let Some(drawing) = answer.picture.as_deref().filter(|_| !answer.part.has_picture) {
             figure.picture { (PreEscaped(drawing)) }
         }
         @if let Some(slider) = &answer.slider { h2 { "Over block sizes" } (PreEscaped(&slider.body)) }

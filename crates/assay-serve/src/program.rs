@@ -51,6 +51,8 @@ pub struct SuiteLine {
     pub name: String,
     /// What it is for, in a line.
     pub about: String,
+    /// Whether it writes.
+    pub writes: bool,
 }
 
 /// A run on many nodes.
@@ -60,9 +62,11 @@ pub struct FleetRunLine {
     pub name: String,
     /// When it was begun.
     pub created: String,
+    /// How many nodes have a result.
+    pub recorded: usize,
     /// How many nodes it has.
     pub nodes: usize,
-    /// Whether nodes are still expected to hand over.
+    /// Whether it is under way.
     pub is_open: bool,
 }
 

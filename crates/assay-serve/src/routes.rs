@@ -129,7 +129,7 @@ fn login_page(status: StatusCode, words: &str) -> Response {
             p { button.main type="submit" { "Log in" } }
         }
     };
-    let mut response = Page::new(Tab::Outside, "Log in", body).into_response();
+    let mut response = Page::new(Tab::Login, "Log in", body).into_response();
     *response.status_mut() = status;
     response
 }
@@ -299,12 +299,19 @@ async fn events(State(app): Shared, Path(id): Path<String>, headers: HeaderMap, 
 }
 
 async fn stop(State(app): Shared, Path(id): Path<String>, posted: Posted) -> Response {
-    of_form(app, Tab::Measure, posted, move |app, _| match id.parse().ok().and_then(|id| app.jobs.find(id)) {
-        Some(job) => {
-            job.stop();
-            Ok(page::see(&format!("/runs/{}", job.id)))
+    let own = match posted {
+        Ok(PostedForm(pairs)) if app.access.is_own_form(&pairs) => Ok(()),
+        _ => {
+            Err(Refusal { message: "this form is not of this server; open the page again".to_owned(), is_usage: true })
         }
-        None => Ok(page::missing()),
-    })
-    .await
+    };
+    // No turn is waited for: a page that hangs on a medium must not keep its run from being stopped.
+    match (own, id.parse().ok().and_then(|id| app.jobs.find(id))) {
+        (Err(refusal), _) => page::refused(Tab::Measure, &refusal),
+        (Ok(()), None) => page::missing(),
+        (Ok(()), Some(job)) => {
+            job.stop();
+            page::see(&format!("/runs/{}", job.id))
+        }
+    }
 }

@@ -61,7 +61,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens. `chosen` is the token that the user chose, and `random` three times 256 fresh random bits.
+    /// Listens. `chosen` is the token that the user chose, and `random` two times 256 fresh random bits.
     ///
     /// # Errors
     /// See [`ServeError`].

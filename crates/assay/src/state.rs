@@ -187,7 +187,7 @@ pub(crate) fn redactor_at_any_rate(store: Option<&mut SqliteStore>) -> Result<Re
     redactor_of(store).or_else(|_| redactor_of(None))
 }
 
-/// 256 bits that nobody can guess.
+/// 256 random bits of the kernel.
 pub(crate) fn random_key() -> Result<[u8; 32], Failure> {
     let mut key = [0; 32];
     match assay_device::random(&mut key) {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
-use assay_analysis::{Achieved, result_of};
+use assay_analysis::result_of;
 use assay_core::event::{Event, EventKind};
 use assay_core::record::Record;
 use assay_core::text::harmless;
@@ -97,7 +97,7 @@ impl Together {
             let way = Way::Fetched { id: &record.id, attempts: None };
             let own = criteria.judge(&Claim { node: name, way }, record).is_ok();
             let whole = record.cluster.as_deref().is_some_and(|part| part.lost.is_none());
-            own && whole && result_of(record) == Ok(Achieved::Measured) && !is_misplaced(record)
+            own && whole && result_of(record).is_ok() && !is_misplaced(record)
         };
         let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
         let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).filter(complete);

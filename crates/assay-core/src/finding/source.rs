@@ -1,6 +1,6 @@
 //! What an imported text lacks, what of it contradicts itself, and what its tool does not tell.
 //!
-//! All are data; `source_words.rs` has their words. Names that stand in a text are kept as it has them.
+//! These are values; `source_words.rs` makes their sentences. Names are kept as the text spells them.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,14 +33,14 @@ pub enum Untold {
     },
     /// The unit of a figure.
     Unit {
-        /// Of which, as the text calls it; absent for all of a table.
+        /// The figure, as the text calls it; absent where the whole table lacks its unit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         figure: Option<String>,
         /// What is taken for it; absent where nothing is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         taken_unit: Option<String>,
     },
-    /// Of how many runs a figure is the mean.
+    /// The number of runs that a mean is made of.
     Runs,
     /// A rate of bytes, as its engine moves none.
     RateOfBytes {
@@ -51,7 +51,7 @@ pub enum Untold {
     },
     /// What a job reaches alone: others ran at the same time.
     Alone,
-    /// What each of several jobs did whose sum is told.
+    /// The parts of a sum: the text prints several jobs together.
     Parts {
         /// What the sum is called.
         sum: String,
@@ -130,7 +130,7 @@ pub enum Missing {
         /// The test, as the text calls it.
         test: String,
     },
-    /// The figures of which a score is made.
+    /// The figures behind a score.
     PartsOfScore {
         /// The score, as the text calls it.
         score: String,

@@ -100,7 +100,7 @@ impl fmt::Display for Missing {
                 job.as_ref().map_or(Ok(()), |job| write!(f, " of the job {job}"))
             }
             Self::Figures { test } => write!(f, "the figures of {test}"),
-            Self::PartsOfScore { score } => write!(f, "figures of which the score of {score} is made"),
+            Self::PartsOfScore { score } => write!(f, "the figures behind the score of {score}"),
             Self::Bytes { asked_bytes, told_bytes } => write!(
                 f,
                 "{} of the {} bytes that the command asks for",

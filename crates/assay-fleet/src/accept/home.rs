@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use assay_analysis::{Achieved, result_of};
+use assay_analysis::result_of;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_store::{Keeper, Kept, RunState, SqliteStore, Store, StoreError, Stored, receive_document};
@@ -199,7 +199,7 @@ pub fn adopt(ledger: &mut Ledger, criteria: &Criteria, store: &mut SqliteStore) 
         let way = Way::Fetched { id: &id, attempts: Some(entry.attempts) };
         match criteria.judge(&Claim { node: &entry.name, way }, &record) {
             // An earlier attempt may be invalid.
-            Ok(()) if result_of(&record) == Ok(Achieved::Measured) => entry.fate = Some(Fate::Recorded { id }),
+            Ok(()) if result_of(&record).is_ok() => entry.fate = Some(Fate::of_record(&record)),
             Err(Refusal::Misplaced(_)) if !is_misplaced(&record) => {
                 mark_misplaced(&mut record);
                 store.save(&record, RunState::Finished)?;

@@ -62,7 +62,7 @@ fn terminal(records: &[Record]) {
     });
 }
 
-/// Whether all numbers of a picture are finite. They stand in attributes; texts may hold the same letters.
+/// Whether all numbers of a picture are finite. Only attributes are read: a text may say NaN.
 fn numbers_are_finite(svg: &str) -> bool {
     let in_tags = svg.split('<').filter_map(|part| part.split_once('>')).map(|(tag, _)| tag);
     let mut words = in_tags.flat_map(|tag| tag.split(|c: char| !c.is_ascii_alphanumeric()));

@@ -477,7 +477,7 @@ pub(crate) fn plan_seeds() -> Vec<Vec<u8>> {
 
 const SECTOR: u64 = 512;
 
-/// What stands in each sector that is not as it was at first.
+/// The content of each sector that was changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     pub(crate) bytes: u64,

@@ -7,17 +7,15 @@
 //! has one operation in flight. With `-e` the final fsync is within the time of a write.
 
 mod lines;
-mod processes;
 
 use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, RowFlaw, Untold};
 use assay_core::workload::{Op, Sync};
 
 use self::lines::{
-    CHILDREN, COLUMNS, EACH, LARGEST_RECORD, MOST_BETWEEN, MOST_FOREIGN, MOST_SPLASH, MOST_WRAPPED, Mode, SET, SPLASH,
-    VERSION, block, cells, continued_heading, first_setting, header, is_numbers, is_row, kibibytes, test,
-    throughput_line,
+    CHILDREN, COLUMNS, EACH, LARGEST_RECORD, MOST_BETWEEN, MOST_FOREIGN, MOST_SPLASH, MOST_WRAPPED, Mode, OfProcesses,
+    SET, SPLASH, VERSION, block, cells, continued_heading, first_setting, header, is_numbers, is_row, kibibytes,
+    of_processes, of_processes_line, test, throughput_line,
 };
-use self::processes::{OfProcesses, of_processes, of_processes_line};
 use crate::command::{commands, is_device, option_size};
 use crate::date::of_ctime;
 use crate::number::decimal;

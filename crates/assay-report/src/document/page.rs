@@ -31,8 +31,23 @@ impl Document {
             }
         };
         let scripts = if has_film(&self.blocks) { Scripts::Films } else { Scripts::None };
-        Shell { title: self.about.clone(), kind: self.kind, body, footer: html! {}, scripts }
+        Shell {
+            title: self.about.clone(),
+            kind: self.kind,
+            has_picture: has_picture(&self.blocks),
+            body,
+            footer: html! {},
+            scripts,
+        }
     }
+}
+
+fn has_picture(blocks: &[Block]) -> bool {
+    blocks.iter().any(|block| match block {
+        Block::Figure(_) | Block::Picture(_) => true,
+        Block::Folded { blocks, .. } => has_picture(blocks),
+        _ => false,
+    })
 }
 
 fn has_film(blocks: &[Block]) -> bool {

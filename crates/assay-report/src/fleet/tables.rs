@@ -52,7 +52,7 @@ pub(super) fn nodes(report: &FleetReport) -> Table {
     }
 }
 
-/// What stands in the map in the place of an invalid figure.
+/// The sign of an invalid figure in the map.
 const INVALID: &str = "!";
 
 /// Whether a node measured a load, and its figure is invalid.

@@ -29,7 +29,7 @@ pub fn film_part(records: &[Record]) -> Option<Part> {
     let film = film(records, &Wanted::default()).ok()?;
     let title = "Over block sizes".to_owned();
     let body = slider(&film).into_string();
-    Some(Part { title, kind: "picture", body, data: Scripts::Films.data().0, charts: false })
+    Some(Part { title, kind: "picture", has_picture: true, body, data: Scripts::Films.data().0, charts: false })
 }
 
 fn shell(records: &[Record]) -> Shell {
@@ -60,5 +60,5 @@ fn shell(records: &[Record]) -> Shell {
         span.handling { "Charts: hover or use the arrow keys, drag to zoom, double-click or Esc to reset. " }
         }
     };
-    Shell { title, kind: "report", body, footer, scripts: Scripts::Charts(shell::json(records)) }
+    Shell { title, kind: "report", has_picture: true, body, footer, scripts: Scripts::Charts(shell::json(records)) }
 }

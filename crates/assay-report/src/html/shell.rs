@@ -25,6 +25,8 @@ pub(crate) struct Shell {
     pub(crate) title: String,
     /// What kind of answer it is, in a word.
     pub(crate) kind: &'static str,
+    /// Whether the body shows pictures.
+    pub(crate) has_picture: bool,
     pub(crate) body: Markup,
     /// Said at the foot before what holds for all pages.
     pub(crate) footer: Markup,
@@ -77,6 +79,8 @@ pub struct Part {
     pub title: String,
     /// What kind of answer it is, in a word.
     pub kind: &'static str,
+    /// Whether it shows pictures.
+    pub has_picture: bool,
     /// HTML, with all that comes from elsewhere escaped.
     pub body: String,
     /// JSON from which the script draws; none where it has nothing to do. It is safe inside a `script` element.
@@ -127,7 +131,14 @@ impl Shell {
     pub(crate) fn part(self) -> Part {
         let (data, charts) = self.scripts.data();
         let body = html! { (hatch()) (self.body) p.hint { (self.footer) } };
-        Part { title: self.title, kind: self.kind, body: body.into_string(), data, charts }
+        Part {
+            title: self.title,
+            kind: self.kind,
+            has_picture: self.has_picture,
+            body: body.into_string(),
+            data,
+            charts,
+        }
     }
 
     /// The page as text.

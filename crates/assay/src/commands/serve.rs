@@ -153,7 +153,8 @@ impl Program for Own {
     fn suites(&self) -> Vec<SuiteLine> {
         let line = |(name, _): &(&str, &str)| {
             let suite = suites::load(name).ok()?;
-            Some(SuiteLine { name: suite.name, about: harmless(&suite.purpose) })
+            let writes = suite.writes() || suite.programs_write();
+            Some(SuiteLine { name: suite.name, about: harmless(&suite.purpose), writes })
         };
         suites::BUILT_IN.iter().filter_map(line).collect()
     }

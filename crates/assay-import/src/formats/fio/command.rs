@@ -76,7 +76,7 @@ impl Command {
                     None => (option, "1".to_owned()),
                 },
             };
-            // Of a variable nobody knows the value; of a name and a place nothing depends on it.
+            // A variable has no known value. Names and places may hold one: no figure depends on them.
             let is_place = matches!(key, "name" | "filename" | "directory" | "output");
             if value == "..." || value.contains(['$', '…']) && !is_place || key.contains(['$', '…']) {
                 return None;

@@ -138,8 +138,15 @@ struct Known {
 /// The runs of ledgers and of the store, the newest first, as lines of a list.
 pub(in crate::commands) fn run_lines() -> Result<Vec<FleetRunLine>, Failure> {
     let line = |known: Known| FleetRunLine {
+        recorded: known
+            .ledger
+            .as_ref()
+            .map_or(known.summaries.len(), |ledger| ledger.nodes.len() - ledger.missing().len()),
         nodes: known.ledger.as_ref().map_or(known.summaries.len(), |ledger| ledger.nodes.len()),
-        is_open: known.ledger.is_some_and(|ledger| ledger.nodes.iter().any(|node| node.fate.is_none())),
+        is_open: known.ledger.is_some_and(|ledger| {
+            // Of a coordinator that was killed some stay without a fate.
+            ledger.nodes.iter().any(|node| node.fate.is_none()) && ledgers::lock(&ledger.run).is_err()
+        }),
         name: known.name,
         created: known.created,
     };

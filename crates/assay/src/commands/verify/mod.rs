@@ -108,12 +108,14 @@ fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
     let mut keeper = if args.no_save { None } else { Some(state::keeper_at_any_rate()?) };
     let saved = keeper.as_mut().map_or(Saved::Yes, |keeper| recorder::keep_finished(keeper, &record));
     let exit = ending::of_check(&record);
-    CheckEvents::new(args.events).tell(EventKind::Finished {
+    let settings = record.settings();
+    let finished = EventKind::Finished {
         id: record.id.clone(),
         outcome: record.outcome.clone(),
         validity: record.validity.clone(),
-        written_bytes: record.settings().map_or(0, |settings| settings.written_bytes),
-    });
+        written_bytes: settings.map_or(0, |settings| settings.written_bytes),
+    };
+    CheckEvents::new(args.events).tell_at(settings.map_or(0, |settings| settings.elapsed_ns), finished);
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
     store_page_and_show(record, saved, exit, keeper, &options)
 }
@@ -241,8 +243,11 @@ impl CheckEvents {
     }
 
     fn tell(&self, event: EventKind) {
+        self.tell_at(nanoseconds(self.start.elapsed()), event);
+    }
+
+    fn tell_at(&self, elapsed_ns: u64, event: EventKind) {
         if self.wanted {
-            let elapsed_ns = nanoseconds(self.start.elapsed());
             let event = Event { at: Timestamp::now().to_string(), elapsed_ns, event };
             // The check goes on without its reader: its record is still wanted.
             if let Err(failure) = output::print_event(&event) {

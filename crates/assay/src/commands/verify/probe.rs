@@ -17,7 +17,7 @@ use assay_verify::probe::{
     Standing, TimedDevice, check_suitable, described, plan, run,
 };
 
-use super::{begin_record, finish_record, would_do};
+use super::{CheckEvents, begin_record, finish_record, would_do};
 use crate::cli::VerifyArgs;
 use crate::documents::RestoreDocument;
 use crate::failure::Failure;
@@ -130,6 +130,7 @@ fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, place: &JournalPl
     output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
     let mut status = Status::new(args.quiet || args.events);
     status.say(&volume(most));
+    CheckEvents::new(args.events).phase("samples");
     match place {
         JournalPlace::Apart => {}
         JournalPlace::SameDisk(disk) => status.say(&format!(
