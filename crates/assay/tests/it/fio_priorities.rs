@@ -21,18 +21,21 @@ fn both(job: &str) -> (Place, [Command; 2]) {
     (dir, [fio, assay])
 }
 
-/// What a command asked ioprio_set(2) for, as strace writes it.
-fn asked(command: &Command, trace: &Path) -> BTreeSet<String> {
+/// What a command asked ioprio_set(2) for, as strace writes it into a file of each thread: in one file, the calls of two
+/// threads are cut by each other.
+fn asked(command: &Command, traces: &Path) -> BTreeSet<String> {
+    fs::create_dir(traces).unwrap();
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-e", "trace=ioprio_set", "-o"]).arg(trace);
+    strace.args(["-ff", "-e", "trace=ioprio_set", "-o"]).arg(traces.join("of"));
     strace.arg(command.get_program()).args(command.get_args()).current_dir(command.get_current_dir().unwrap());
     for (name, value) in command.get_envs() {
         value.map(|value| strace.env(name, value));
     }
     let output = strace.output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = fs::read_to_string(trace).unwrap();
-    let calls = text.lines().filter_map(|line| line.split_once("ioprio_set(").map(|(_, call)| call));
+    let files = fs::read_dir(traces).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let lines: Vec<String> = files.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let calls = lines.iter().filter_map(|line| line.split_once("ioprio_set(").map(|(_, call)| call));
     calls.filter(|call| call.ends_with("= 0")).map(str::to_owned).collect()
 }
 
@@ -46,8 +49,8 @@ fn threads_have_the_same_priorities() {
     for job in ["rw=randread\nprioclass=3\nprio=2\n", "rw=randread\nprio=6\n", "rw=randwrite\nprioclass=2\nnumjobs=2\n"]
     {
         let (dir, [fio, assay]) = both(job);
-        let theirs = asked(&fio, &dir.path().join("fio.trace"));
-        let ours = asked(&assay, &dir.path().join("assay.trace"));
+        let theirs = asked(&fio, &dir.path().join("of fio"));
+        let ours = asked(&assay, &dir.path().join("of assay"));
         assert_eq!((theirs.len(), &theirs), (1, &ours), "{job}");
     }
 }
