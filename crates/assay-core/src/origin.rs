@@ -97,7 +97,8 @@ impl TryFrom<Fields> for Origin {
 
     fn try_from(fields: Fields) -> Result<Self, Self::Error> {
         match (fields.source, fields.settings) {
-            (Some(source), _) => Ok(Self::printed(source)),
+            (Some(source), None) => Ok(Self::printed(source)),
+            (Some(_), Some(_)) => Err("`settings` of a run beside the `source` of an import: a record has one of both"),
             (None, Some(settings)) => Ok(Self::run(settings)),
             (None, None) => Err("missing field `settings` of a run, or `source` of an import"),
         }
@@ -228,5 +229,10 @@ mod tests {
         }
         let error = serde_json::from_str::<Origin>("{}").unwrap_err();
         assert!(error.to_string().contains("missing field `settings`"), "{error}");
+        let both = serde_json::json!({ "settings": serde_json::to_value(Settings::default()).unwrap(), "source": {
+            "format": "fio", "file": "f"
+        } });
+        let error = serde_json::from_value::<Origin>(both).unwrap_err();
+        assert!(error.to_string().contains("one of both"), "{error}");
     }
 }

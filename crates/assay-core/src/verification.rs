@@ -188,6 +188,8 @@ pub enum EarlyEnd {
     WriteLimit,
     /// The journal could not be written.
     Journal,
+    /// The host lacked what the check needs: a thread, memory.
+    Host,
     /// The system denied access.
     Denied,
     /// Another medium took its place, or it lost all that it held.
@@ -217,7 +219,7 @@ impl EarlyEnd {
     pub fn is_failure(self) -> bool {
         match self {
             Self::FirstError | Self::Interrupted | Self::OutOfSpace | Self::WriteLimit => false,
-            Self::Journal | Self::Denied | Self::Exchanged => false,
+            Self::Journal | Self::Host | Self::Denied | Self::Exchanged => false,
             Self::Disappeared | Self::ReadOnly | Self::Hung | Self::IoError => true,
             Self::RefusesWrites | Self::OnlyErrors | Self::DropsWrites | Self::Other => true,
         }
@@ -232,10 +234,60 @@ impl From<RunFailure> for EarlyEnd {
             RunFailure::IoError => Self::IoError,
             RunFailure::Disappeared => Self::Disappeared,
             RunFailure::OutOfSpace => Self::OutOfSpace,
-            RunFailure::Interrupted => Self::Interrupted,
-            RunFailure::Suspended | RunFailure::Abandoned | RunFailure::Host | RunFailure::Other => Self::Other,
+            RunFailure::Interrupted | RunFailure::Suspended | RunFailure::Abandoned => Self::Interrupted,
+            RunFailure::Host => Self::Host,
+            RunFailure::Other => Self::Other,
         }
     }
+}
+
+/// How it was assured that the data that were read back came from the medium and from no cache.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum ReadBack {
+    /// Direct I/O.
+    Direct,
+    /// Through the page cache, as direct I/O was not used.
+    Cached {
+        /// Why not.
+        because: NoDirect,
+        /// Whether the system dropped what it held of a file before the file was read.
+        dropped: bool,
+    },
+    /// Direct I/O of sectors whose data no other sector and no other check has.
+    Salted {
+        /// What had been written elsewhere in between, in bytes, to drive out a cache of the medium.
+        elsewhere_bytes: u64,
+    },
+    /// The check did not say.
+    #[default]
+    Untold,
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
+}
+
+/// Why a check did without direct I/O.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum NoDirect {
+    /// The user asked for the page cache.
+    Asked,
+    /// The file system wants larger blocks than the check uses.
+    Blocks {
+        /// Of how many bytes.
+        bytes: u64,
+    },
+    /// The file system has none.
+    Refused {
+        /// What the system said.
+        said: String,
+    },
+    /// Something this version has no name for.
+    #[serde(other)]
+    Other,
 }
 
 /// Why a check proves nothing although no loss was found.
@@ -537,7 +589,8 @@ pub struct Verification {
     /// Reading back; null where nothing was read.
     pub read: Option<Pass>,
     /// How it was assured that the data came from the medium and from no cache.
-    pub read_back: String,
+    #[serde(default)]
+    pub read_back: ReadBack,
     /// Size of a cache of the medium that hides losses, in bytes; null where none was found or sought.
     pub cache_bytes: Option<u64>,
     /// What the verdict rests on; null where the check did not say.
@@ -577,7 +630,7 @@ impl Verification {
             map: Vec::new(),
             write: None,
             read: None,
-            read_back: String::new(),
+            read_back: ReadBack::Untold,
             cache_bytes: None,
             reach: None,
             remarks: Vec::new(),

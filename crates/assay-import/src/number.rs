@@ -167,7 +167,7 @@ const FAKE_PERCENT: u64 = 5;
 
 /// A check without results: only its method is known.
 pub(crate) fn check_undecided(checker: Checker, method: Method) -> Verification {
-    Verification { checker, read_back: "not told".to_owned(), ..Verification::undecided(method) }
+    Verification { checker, ..Verification::undecided(method) }
 }
 
 /// What losses come to. Data of another place, and a good beginning with nothing good behind it, are what a fake

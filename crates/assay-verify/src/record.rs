@@ -156,7 +156,7 @@ mod tests {
             "method": "full", "verdict": "genuine", "kind": null, "announced_bytes": 4096,
             "real_bytes": 4096, "checked_bytes": 4096, "written_bytes": 4096,
             "counts": {"good": 8, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0},
-            "first_error": null, "map": [], "write": null, "read": null, "read_back": "direct", "cache_bytes": null
+            "first_error": null, "map": [], "write": null, "read": null, "read_back": { "by": "direct" }, "cache_bytes": null
         });
         Checked {
             verification: serde_json::from_value(verification).unwrap(),

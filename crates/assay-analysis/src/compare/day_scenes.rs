@@ -219,7 +219,7 @@ pub(super) fn fake(mut record: Record) -> Record {
         "method": "full", "verdict": "fake", "kind": null,
         "announced_bytes": 32, "real_bytes": 8, "checked_bytes": 32, "written_bytes": 32,
         "counts": {"good": 1, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0}, "first_error": null, "map": [], "write": null, "read": null,
-        "read_back": "direct", "cache_bytes": null
+        "read_back": { "by": "direct" }, "cache_bytes": null
     });
     record.verification = Some(serde_json::from_value(verification).unwrap());
     record

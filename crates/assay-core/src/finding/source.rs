@@ -252,9 +252,6 @@ pub enum Contradiction {
         one: Amount,
         /// The other.
         other: Amount,
-        /// Their product over the figure; absent where that is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        ratio: Option<f64>,
     },
     /// The same quantity at two places of the text.
     Places {
@@ -271,9 +268,6 @@ pub enum Contradiction {
         there: f64,
         /// Which it is.
         other_place: Place,
-        /// The first over the other; absent where that is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        ratio: Option<f64>,
     },
     /// An option of the command, and what the tool says of itself.
     Command {
@@ -407,7 +401,7 @@ impl Contradiction {
     /// A figure, and the two whose product it should be.
     #[must_use]
     pub fn product(product: Amount, one: Amount, other: Amount) -> Self {
-        Self::Product { product, one, other, ratio: ratio(one.value * other.value, product.value) }
+        Self::Product { product, one, other }
     }
 
     /// The same quantity at two places of a text.
@@ -416,7 +410,7 @@ impl Contradiction {
         let (place, other_place) = (here.0, there.0);
         let (here, there) = (finite(here.1), finite(there.1));
         let of = Some(of.to_owned()).filter(|of| !of.is_empty());
-        Self::Places { quantity, of, here, place, there, other_place, ratio: ratio(here, there) }
+        Self::Places { quantity, of, here, place, there, other_place }
     }
 }
 
@@ -431,10 +425,6 @@ impl Amount {
 /// Documents hold no other numbers.
 fn finite(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(f64::MIN, f64::MAX) }
-}
-
-fn ratio(one: f64, other: f64) -> Option<f64> {
-    Some(one / other).filter(|ratio| ratio.is_finite())
 }
 
 #[cfg(test)]

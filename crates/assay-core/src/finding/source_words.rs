@@ -140,16 +140,16 @@ impl Detail {
 impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Product { product, one, other, ratio } => {
+            Self::Product { product, one, other } => {
                 let made = Amount::new(product.quantity, one.value * other.value);
                 write!(f, "{one} {} {other} make {made}, not {product}", one.quantity.joins(other.quantity))?;
-                factor(f, *ratio)
+                factor(f, made.value / product.value)
             }
-            Self::Places { quantity, of, here, place, there, other_place, ratio } => {
+            Self::Places { quantity, of, here, place, there, other_place } => {
                 let of = of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
                 let (here, there) = (Amount::new(*quantity, *here), Amount::new(*quantity, *there));
                 write!(f, "{here}{of} {}, but {there} {}", place.words(), other_place.words())?;
-                factor(f, *ratio)
+                factor(f, here.value / there.value)
             }
             Self::Command { option, command, output } => {
                 write!(f, "the command has {option}={command}, the output {output}; the output counts")
@@ -169,11 +169,9 @@ impl fmt::Display for Contradiction {
 }
 
 /// How many times the larger is the smaller.
-fn factor(f: &mut fmt::Formatter<'_>, ratio: Option<f64>) -> fmt::Result {
-    match ratio.map(|ratio| if ratio < 1.0 { 1.0 / ratio } else { ratio }) {
-        Some(ratio) if ratio.is_finite() && ratio > 1.0 => write!(f, " (one is {} the other)", times(ratio)),
-        _ => Ok(()),
-    }
+fn factor(f: &mut fmt::Formatter<'_>, ratio: f64) -> fmt::Result {
+    let ratio = if ratio < 1.0 { 1.0 / ratio } else { ratio };
+    if ratio.is_finite() && ratio > 1.0 { write!(f, " (one is {} the other)", times(ratio)) } else { Ok(()) }
 }
 
 impl fmt::Display for Amount {

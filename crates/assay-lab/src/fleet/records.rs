@@ -9,7 +9,7 @@ use assay_core::histogram::{SCHEME, StoredHistogram, bounds_of, bucket_of};
 use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record, Repeat, Settings, SuiteRef, Tool};
-use assay_core::verification::{Method, Verdict, Verification};
+use assay_core::verification::{Method, ReadBack, Verdict, Verification};
 use assay_core::workload::Op;
 use assay_engine::mix;
 use assay_stats::{geometric, geometric_until_known};
@@ -228,7 +228,7 @@ fn fake() -> Verification {
         real_bytes: Some(real),
         checked_bytes: announced,
         written_bytes: announced,
-        read_back: "direct".to_owned(),
+        read_back: ReadBack::Direct,
         ..Verification::undecided(Method::Full)
     }
 }

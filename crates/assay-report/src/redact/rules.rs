@@ -342,7 +342,15 @@ const VERIFICATION: Rule = Fields(&[
     ("map", Each(&Fields(&[("offset_bytes", Keep), ("bytes", Keep), ("counts", COUNTS)]))),
     ("write", PASS),
     ("read", PASS),
-    ("read_back", Text),
+    (
+        "read_back",
+        Fields(&[
+            ("by", Keep),
+            ("because", Fields(&[("reason", Keep), ("bytes", Keep), ("said", Text)])),
+            ("dropped", Keep),
+            ("elsewhere_bytes", Keep),
+        ]),
+    ),
     ("cache_bytes", Keep),
     ("reach", REACH),
     ("remarks", Each(&Keep)),

@@ -70,27 +70,15 @@ fn doubt(doubt: Doubt) -> &'static str {
     }
 }
 
-/// Why a check of files ended early, in the words of outcomes.
-fn end_of_files(end: EarlyEnd) -> String {
-    let title = match end {
-        EarlyEnd::Hung => "hung",
-        EarlyEnd::ReadOnly => "turned read-only",
-        EarlyEnd::IoError => "I/O error",
-        EarlyEnd::Disappeared => "disappeared",
-        EarlyEnd::OutOfSpace => "out of space",
-        EarlyEnd::Interrupted => "interrupted",
-        other => return end_of_probe(other).to_owned(),
-    };
-    format!("the check ended early: {title}")
-}
-
-fn end_of_probe(end: EarlyEnd) -> &'static str {
+/// Why a check ended early.
+fn early_end(end: EarlyEnd) -> &'static str {
     match end {
         EarlyEnd::FirstError => "it ended at the first error, as asked",
         EarlyEnd::Interrupted => "it was interrupted",
         EarlyEnd::OutOfSpace => "the file system has no more room",
         EarlyEnd::WriteLimit => "the limit of bytes written was reached",
         EarlyEnd::Journal => "the journal could not be written",
+        EarlyEnd::Host => "the host could not go on",
         EarlyEnd::Denied => "the system denied access",
         EarlyEnd::Exchanged => "another medium took its place, or it lost all that it held",
         EarlyEnd::Disappeared => "it vanished",
@@ -99,7 +87,8 @@ fn end_of_probe(end: EarlyEnd) -> &'static str {
         EarlyEnd::RefusesWrites => "after some time it refused every write",
         EarlyEnd::OnlyErrors => "after some time it returned only errors",
         EarlyEnd::DropsWrites => "after some time it dropped what was written",
-        EarlyEnd::IoError | EarlyEnd::Other => "it no longer answered",
+        EarlyEnd::IoError => "it reported an I/O error",
+        EarlyEnd::Other => "it no longer answered",
     }
 }
 
@@ -122,10 +111,7 @@ fn full(v: &Verification) -> String {
     match v.ended {
         // It is the verdict.
         Some(end) if end.is_failure() && v.verdict == Verdict::Failed => {}
-        Some(end @ (EarlyEnd::Interrupted | EarlyEnd::OutOfSpace)) => {
-            sentence.push_str(&format!("; {}", end_of_probe(end)));
-        }
-        Some(end) => sentence.push_str(&format!("; {}", end_of_files(end))),
+        Some(end) => sentence.push_str(&format!("; {}", early_end(end))),
         None if unchecked > 0 => sentence.push_str(&format!("; {} were not checked", Bytes(unchecked))),
         None => {}
     }
@@ -176,7 +162,7 @@ fn full_verdict(v: &Verification) -> String {
             _ => format!("damaged: of {checked} {} are lost", lost(v)),
         },
         Verdict::Failed => match v.ended.filter(|end| end.is_failure()) {
-            Some(end) => format!("failed: {}; {}", end_of_files(end), so_far(v)),
+            Some(end) => format!("failed: {}; {}", early_end(end), so_far(v)),
             None if v.counts.good == 0 => {
                 format!("failed: none of {checked} contains what was written: it accepts no writes")
             }
@@ -270,7 +256,10 @@ fn quick(v: &Verification) -> String {
         v.remarks.iter().partition(|remark| **remark == Remark::SpaceNotReserved);
     let clauses = |remarks: Vec<Remark>| remarks.into_iter().filter_map(|remark| clause(remark, v.reach.as_ref()));
     let doubt = v.doubt.filter(|_| v.verdict == Verdict::Undecided).map(|why| doubt(why).to_owned());
-    let parts = clauses(space).chain(doubt).chain(v.ended.map(end_of_files)).chain(clauses(rest));
+    let parts = clauses(space)
+        .chain(doubt)
+        .chain(v.ended.map(|end| format!("the check ended early: {}", early_end(end))))
+        .chain(clauses(rest));
     parts.for_each(|words| sentence.push_str(&format!("; {words}")));
     sentence
 }
@@ -315,7 +304,7 @@ fn probe(v: &Verification) -> String {
         ),
         Verdict::Failed => format!(
             "failed while it was tested: {}, after {} written",
-            v.ended.map_or("it no longer answered", end_of_probe),
+            v.ended.map_or("it no longer answered", early_end),
             Bytes(v.written_bytes)
         ),
         Verdict::Fake => probed_fake(v),
@@ -328,7 +317,7 @@ fn probe(v: &Verification) -> String {
         sentence.push_str(&format!("; {words}"));
     }
     if let Some(end) = v.ended.filter(|_| v.verdict != Verdict::Failed) {
-        sentence.push_str(&format!("; {}", end_of_probe(end)));
+        sentence.push_str(&format!("; {}", early_end(end)));
     }
     sentence
 }

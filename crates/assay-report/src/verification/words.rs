@@ -4,8 +4,8 @@ use assay_core::record::Record;
 use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, capacity, rate, span};
 use assay_core::verification::{
-    Extent, FirstError, MapCell, Method, Offsets, Pass, Remark, SECTOR_BYTES, SectorClass, SectorCounts, Verdict,
-    Verification,
+    Extent, FirstError, MapCell, Method, NoDirect, Offsets, Pass, ReadBack, Remark, SECTOR_BYTES, SectorClass,
+    SectorCounts, Verdict, Verification,
 };
 
 use super::sentence::check_sentence;
@@ -137,10 +137,39 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
         }
     }
     let cache = v.cache_bytes.map(|bytes| format!("{} of the medium's own, which hid losses", Bytes(bytes)));
-    let last =
-        [("proof", Some(clean(&v.read_back))), ("cache", cache), ("holds", holds_words(v)), ("reach", reach_words(v))];
+    let last = [("proof", read_back_words(v)), ("cache", cache), ("holds", holds_words(v)), ("reach", reach_words(v))];
     parts.extend(last.map(|(name, words)| fact(name, words)));
     parts.into_iter().flatten().collect()
+}
+
+/// How it was assured that data came from the medium; `None` where the check did not say.
+fn read_back_words(v: &Verification) -> Option<String> {
+    let salted = "direct I/O of salted sectors";
+    Some(match &v.read_back {
+        ReadBack::Direct => "direct I/O: reads go past the page cache to the medium".to_owned(),
+        ReadBack::Cached { because, dropped } => {
+            let because = match because {
+                NoDirect::Asked => "it was asked not to".to_owned(),
+                NoDirect::Blocks { bytes } => format!("it wants blocks of {bytes} bytes"),
+                NoDirect::Refused { said } => clean(said),
+                NoDirect::Other => "a newer version knows why".to_owned(),
+            };
+            let then = if *dropped {
+                "each file is synced and dropped from the page cache before it is read"
+            } else {
+                "the data may have come from memory"
+            };
+            format!("no direct I/O ({because}): {then}")
+        }
+        ReadBack::Salted { elsewhere_bytes } => match (v.cache_bytes, v.verdict) {
+            (Some(bytes), _) => format!("{salted}, after a cache of at most {} had been driven out", Bytes(bytes)),
+            (None, Verdict::Genuine | Verdict::Undecided) => {
+                format!("{salted}, after {} had been written elsewhere", Bytes(*elsewhere_bytes))
+            }
+            (None, _) => salted.to_owned(),
+        },
+        ReadBack::Untold | ReadBack::Other => return None,
+    })
 }
 
 /// `504 MiB announced, 120 MiB (126 MB) real; all checked`.

@@ -6,7 +6,7 @@ use assay_core::finding::Finding;
 use assay_core::original::Crosscheck;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Origin, Record, Sensor, Source};
-use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
+use assay_core::verification::{Method, NoDirect, ReadBack, SectorCounts, Verdict, Verification};
 use assay_report::{Format, Redactor, View, render};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ impl Secrets {
             checked_bytes: 1 << 30,
             written_bytes: 1 << 30,
             counts: SectorCounts { good: 2 << 20, ..SectorCounts::default() },
-            read_back: said.clone(),
+            read_back: ReadBack::Cached { because: NoDirect::Refused { said: said.clone() }, dropped: true },
             ..Verification::undecided(Method::Full)
         });
         record.warnings = vec![

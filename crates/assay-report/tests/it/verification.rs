@@ -4,7 +4,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::verification::{
     Checker, Doubt, EarlyEnd, Extent, FakeKind, FirstError, MapCell, Method, Offsets, Pass, PassSpeed, Places, Reach,
-    Remark, SectorClass, SectorCounts, Sign, Verdict, Verification, Whole,
+    ReadBack, Remark, SectorClass, SectorCounts, Sign, Verdict, Verification, Whole,
 };
 use assay_report::{Style, card, check_sentence, html, markdown};
 
@@ -42,7 +42,7 @@ pub fn fake() -> Record {
         map,
         write: Some(pass.clone()),
         read: Some(pass),
-        read_back: "direct I/O".to_owned(),
+        read_back: ReadBack::Direct,
         cache_bytes: Some(4 * MIB),
         reach: Some(Reach {
             tested_share: 0.25,
@@ -278,10 +278,7 @@ fn a_full_check_is_said_from_its_values() {
         "damaged: of 4 MiB 96 KiB (192 corrupted sectors) were lost, and hold data that are written again"
     );
     let failed = Verification { ended: Some(EarlyEnd::ReadOnly), ..full(Verdict::Failed) };
-    assert_eq!(
-        said(failed),
-        "failed: the check ended early: turned read-only; 96 KiB lost were found so far in 4 MiB of 4 MiB"
-    );
+    assert_eq!(said(failed), "failed: it turned read-only; 96 KiB lost were found so far in 4 MiB of 4 MiB");
     let undecided = full(Verdict::Undecided);
     assert!(said(Verification { doubt: Some(Doubt::DriverKeepsData), ..undecided.clone() }).contains("; run as root"));
     let cut = Verification { ended: Some(EarlyEnd::Interrupted), ..undecided };
@@ -303,7 +300,7 @@ fn a_quick_check_is_said_in_places() {
         said(Verification { ended: Some(EarlyEnd::IoError), remarks, ..quick(Verdict::Failed) }),
         "failed while it was tested: 37 of 40 places across 3 MiB held what was written; this file system does not \
          reserve space, so only a full check, or assay verify --quick on the unmounted device, reaches all of it; the \
-         check ended early: I/O error; a fake looks the same through its file system: assay verify --quick on the \
+         check ended early: it reported an I/O error; a fake looks the same through its file system: assay verify --quick on the \
          unmounted device decides"
     );
     let mut v = Verification { remarks: vec![Remark::WraparoundNotExcluded], ..quick(Verdict::Genuine) };

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_core::verification::Doubt;
+use assay_core::verification::{Doubt, NoDirect, ReadBack};
 use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
 use assay_engine::{DirectSupport, FileExt, direct_support_of};
 
@@ -77,18 +77,18 @@ impl Folder {
     ///
     /// # Errors
     /// Where the file cannot be opened.
-    pub(crate) fn how(&self, sample: &str, wanted: bool) -> Result<(Option<u32>, String), OwnedError> {
+    pub(crate) fn how(&self, sample: &str, wanted: bool) -> Result<(Option<u32>, ReadBack), OwnedError> {
         let file = self.read(sample, Caching::Cached)?;
         let (support, _) = direct_support_of(&file, None, || Ok(self.read(sample, Caching::Direct)?));
         let answer = match support {
-            _ if !wanted => Err("it was asked not to".to_owned()),
+            _ if !wanted => Err(NoDirect::Asked),
             DirectSupport::Yes { alignment, .. } if alignment <= 4096 => Ok(alignment),
-            DirectSupport::Yes { alignment, .. } => Err(format!("it wants blocks of {alignment} bytes")),
-            DirectSupport::No { reason } => Err(reason),
+            DirectSupport::Yes { alignment, .. } => Err(NoDirect::Blocks { bytes: u64::from(alignment) }),
+            DirectSupport::No { reason } => Err(NoDirect::Refused { said: reason }),
         };
         Ok(match answer {
-            Ok(alignment) => (Some(alignment), "direct I/O: reads go past the page cache to the medium".to_owned()),
-            Err(why) => (None, format!("no direct I/O ({why}): {}", sys::READ_CACHED)),
+            Ok(alignment) => (Some(alignment), ReadBack::Direct),
+            Err(because) => (None, ReadBack::Cached { because, dropped: sys::CACHED_DOUBT.is_none() }),
         })
     }
 }

@@ -20,10 +20,9 @@ pub use stamped::{Phase, Progress};
 
 use std::collections::BTreeMap;
 
-use assay_core::units::Bytes;
 use assay_core::verification::{
-    EarlyEnd, Extent, FakeKind, FirstError, MapCell, Method, Reach, Remark, SECTOR_BYTES, SectorCounts, Sign, Verdict,
-    Verification, Whole,
+    EarlyEnd, Extent, FakeKind, FirstError, MapCell, Method, Reach, ReadBack, Remark, SECTOR_BYTES, SectorCounts, Sign,
+    Verdict, Verification, Whole,
 };
 
 use self::map::State;
@@ -421,7 +420,7 @@ pub(crate) fn verification(account: &Account) -> Verification {
         counts,
         first_error,
         map,
-        read_back: read_back(account),
+        read_back: ReadBack::Salted { elsewhere_bytes: account.run_bytes },
         cache_bytes: account.cache_bytes,
         reach: (checked_bytes > 0).then(|| Reach {
             tested_share: (checked_bytes as f64 / account.announced as f64).min(1.0),
@@ -497,16 +496,4 @@ fn ended(account: &Account) -> Option<EarlyEnd> {
         CutShort::Journal => EarlyEnd::Journal,
         CutShort::Spent => EarlyEnd::WriteLimit,
     }))
-}
-
-fn read_back(account: &Account) -> String {
-    let salted = "direct I/O of salted sectors";
-    match (account.cache_bytes, account.verdict) {
-        (Some(bytes), _) => format!("{salted}, after a cache of at most {} had been driven out", Bytes(bytes)),
-        (None, Verdict::Genuine | Verdict::Undecided) => {
-            format!("{salted}, after {} had been written elsewhere", Bytes(account.run_bytes))
-        }
-        (None, Verdict::Failed) => salted.to_owned(),
-        (None, _) => format!("{salted}, after one whose loss was known had been lost"),
-    }
 }

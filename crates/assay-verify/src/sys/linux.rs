@@ -157,9 +157,6 @@ fn swap_files(text: &str) -> Vec<PathBuf> {
 
 /// `MSDOS_SUPER_MAGIC` of linux/magic.h, the file system vfat.
 const VFAT: u64 = 0x4d44;
-/// How reads are assured to come from the medium, if they go through the page cache.
-pub(crate) const READ_CACHED: &str =
-    "what was written was synced and dropped from the page cache before it was read (fdatasync, POSIX_FADV_DONTNEED)";
 /// Why data read may not come from the medium: no reason.
 pub(crate) const CACHED_DOUBT: Option<Doubt> = None;
 

@@ -71,8 +71,6 @@ pub(crate) fn carriers() -> Vec<PathBuf> {
 
 // Space and caches of files.
 
-/// How reads are described if they go through the cache.
-pub(crate) const READ_CACHED: &str = "what was written was flushed, and what was read may have come from memory";
 /// Why data read may not come from the medium. File systems may drop the cached data of a file when its last cached
 /// handle closes, and no program can force that earlier.
 pub(crate) const CACHED_DOUBT: Option<Doubt> = Some(Doubt::SystemKeepsData);

@@ -27,7 +27,7 @@ fn a_run_of_a_unit_that_was_proven_to_be_a_fake_says_so() {
         "method": "full", "verdict": Verdict::Fake, "kind": null,
         "announced_bytes": 64, "real_bytes": 8, "checked_bytes": 64, "written_bytes": 64,
         "counts": { "good": 1, "changed": 0, "overwritten": 7, "corrupted": 0, "unreadable": 0 },
-        "first_error": null, "map": [], "write": null, "read": null, "read_back": "", "cache_bytes": null,
+        "first_error": null, "map": [], "write": null, "read": null, "read_back": { "by": "direct" }, "cache_bytes": null,
     }))
     .unwrap();
     store.save(&check, RunState::Finished).unwrap();

@@ -353,7 +353,7 @@ fn extreme(at: usize, extreme: &Value) -> Record {
                   "unreadable": 1 } }],
         "write": { "bytes": 1, "elapsed_ns": 1, "speed": [{ "offset_bytes": 1, "bytes": 1, "elapsed_ns": 1 },
                    { "offset_bytes": 1, "bytes": 1, "elapsed_ns": 1 }] },
-        "read": { "bytes": 1, "elapsed_ns": 1, "speed": [] }, "read_back": "x", "cache_bytes": 1, "reach": { "tested_share": 0.1, "loss_share": 0.05, "loss_found": 0.9, "caches_up_to_bytes": 1, "thin_excluded": false },
+        "read": { "bytes": 1, "elapsed_ns": 1, "speed": [] }, "read_back": { "by": "direct" }, "cache_bytes": 1, "reach": { "tested_share": 0.1, "loss_share": 0.05, "loss_found": 0.9, "caches_up_to_bytes": 1, "thin_excluded": false },
         "holds": [{ "offset_bytes": 0, "bytes": 1 }], "real_low_bytes": 1, "real_high_bytes": 2,
     }))
     .unwrap();

@@ -332,7 +332,7 @@ fn verification(verdict: &str) -> Verification {
         "method": "full", "verdict": verdict, "kind": null,
         "announced_bytes": 64, "real_bytes": 8, "checked_bytes": 64, "written_bytes": 64,
         "counts": { "good": 1, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0 },
-        "first_error": null, "map": [], "write": null, "read": null, "read_back": "", "cache_bytes": null,
+        "first_error": null, "map": [], "write": null, "read": null, "read_back": { "by": "direct" }, "cache_bytes": null,
     }))
     .unwrap();
     verification.map = vec![MapCell { offset_bytes: 0, bytes: 64, counts: verification.counts }; 100];
