@@ -47,6 +47,7 @@ struct About {
     meaning: &'static str,
     /// Its unit and the divisor for this unit; `None` for times, which are shown in a unit that suits their size.
     unit: Option<(&'static str, f64)>,
+    more_is_better: bool,
     repeat: OfRepeat,
     estimate: fn(&Measurement) -> Option<&Estimate>,
 }
@@ -67,7 +68,7 @@ const fn latency(
     share: f64,
     estimate: fn(&Measurement) -> Option<&Estimate>,
 ) -> About {
-    About { name, title, meaning, unit: None, repeat: Percentile(share), estimate }
+    About { name, title, meaning, unit: None, more_is_better: false, repeat: Percentile(share), estimate }
 }
 
 impl Quantity {
@@ -91,6 +92,7 @@ impl Quantity {
                 title: "IOPS",
                 meaning: "Operations per second",
                 unit: Some(("IOPS", 1.0)),
+                more_is_better: true,
                 repeat: Field(|repeat| Some(repeat.iops)),
                 estimate: |m| m.iops.as_ref(),
             },
@@ -99,6 +101,7 @@ impl Quantity {
                 title: "rate",
                 meaning: "Bytes per second",
                 unit: Some(("MB/s", MB)),
+                more_is_better: true,
                 repeat: Field(|repeat| Some(repeat.bytes_per_second)),
                 estimate: |m| m.bytes_per_second.as_ref(),
             },
@@ -107,6 +110,7 @@ impl Quantity {
                 title: "durable rate",
                 meaning: "Bytes per second, including the final sync",
                 unit: Some(("MB/s durable", MB)),
+                more_is_better: true,
                 repeat: Field(|repeat| repeat.durable_bytes_per_second),
                 estimate: |m| m.durable_bytes_per_second.as_ref(),
             },
@@ -180,7 +184,7 @@ impl Quantity {
     /// Whether more of it is better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
-        self.unit().is_some()
+        self.about().more_is_better
     }
 
     /// For a percentile, the share of operations that are not slower; else `None`.
