@@ -32,43 +32,65 @@ const FIGURES: Figures = [
     ("operations_per_joule", |m| m.operations_per_joule.as_deref()),
 ];
 
-const OF_RECORD: [&str; 19] = [
-    "record",
-    "created",
-    "medium",
-    "model",
-    "kind",
-    "unit",
-    "slot",
-    "labels",
-    "capacity_bytes",
-    "filesystem",
-    "bus",
-    "reachable_bytes_per_second",
-    "celsius_max",
-    "sensors",
-    "host",
-    "suite",
-    "suite_version",
-    "result",
-    "outcome",
+/// A column: its name, and what it holds of a record or a measurement.
+type Column<T> = (&'static str, fn(&T) -> String);
+
+const OF_RECORD: [Column<Record>; 19] = [
+    ("record", |r| r.id.clone()),
+    ("created", |r| r.created.clone()),
+    ("medium", Record::title),
+    ("model", |r| if assay_analysis::names_model(r) { r.model() } else { String::new() }),
+    ("kind", |r| r.medium.kind.title().to_owned()),
+    ("unit", |r| r.labels.get("unit").or(r.medium.unit.as_ref()).cloned().unwrap_or_default()),
+    ("slot", |r| r.labels.get("slot").or(r.host.slot.as_ref()).cloned().unwrap_or_default()),
+    ("labels", labels),
+    ("capacity_bytes", |r| r.medium.capacity_bytes.map(|b| b.to_string()).unwrap_or_default()),
+    ("filesystem", |r| r.medium.filesystem.clone().unwrap_or_default()),
+    ("bus", |r| r.medium.bus.as_ref().map(|b| b.mode.clone()).unwrap_or_default()),
+    ("reachable_bytes_per_second", |r| plain_number(r.medium.reachable())),
+    ("celsius_max", |r| plain_number(warmest(r))),
+    ("sensors", |r| read_sensors(r).unwrap_or_default()),
+    ("host", |r| r.host.hostname.clone().unwrap_or_default()),
+    ("suite", |r| r.suite.name.clone()),
+    ("suite_version", |r| r.suite.version.to_string()),
+    ("result", |r| word(r).to_owned()),
+    ("outcome", |r| r.outcome.sentence()),
 ];
-const OF_WORKLOAD: [&str; 13] = [
-    "workload",
-    "op",
-    "read_percent",
-    "pattern",
-    "block_bytes",
-    "queue_depth",
-    "jobs",
-    "span_bytes",
-    "direct",
-    "sync",
-    "conditions",
-    "engine",
-    "repeats",
+const OF_WORKLOAD: [Column<Measurement>; 13] = [
+    ("workload", |m| m.workload.name.clone()),
+    ("op", |m| serialized_name(&m.workload.op)),
+    ("read_percent", |m| m.workload.read_percent.map(|p| p.to_string()).unwrap_or_default()),
+    ("pattern", |m| if_known(m, Unknown::Pattern, serialized_name(&m.workload.pattern))),
+    ("block_bytes", |m| if_known(m, Unknown::BlockBytes, m.workload.block_bytes.to_string())),
+    ("queue_depth", |m| if_known(m, Unknown::QueueDepth, m.workload.queue_depth.to_string())),
+    ("jobs", |m| if_known(m, Unknown::Jobs, m.workload.jobs.to_string())),
+    ("span_bytes", |m| if_known(m, Unknown::SpanBytes, m.workload.span_bytes.to_string())),
+    ("direct", |m| if_known(m, Unknown::Direct, m.workload.direct.to_string())),
+    ("sync", |m| if_known(m, Unknown::Sync, serialized_name(&m.workload.sync))),
+    ("conditions", |m| m.workload.conditions_and_sizes()),
+    ("engine", |m| m.engine.clone()),
+    ("repeats", |m| m.repeats.len().to_string()),
 ];
-const AFTER: [&str; 5] = ["proof_ratio", "in_flight", "bus_limited", "instrument_limited", "warnings"];
+const AFTER: [Column<Measurement>; 5] = [
+    ("proof_ratio", |m| plain_number(m.proof_ratio)),
+    ("in_flight", |m| plain_number(m.in_flight)),
+    ("bus_limited", |m| m.bus_limited.to_string()),
+    ("instrument_limited", |m| m.instrument_limited.to_string()),
+    ("warnings", |m| m.warnings.iter().map(Warning::cause).collect::<Vec<_>>().join("; ")),
+];
+
+fn names<T>(columns: &[Column<T>]) -> impl Iterator<Item = String> {
+    columns.iter().map(|(name, _)| (*name).to_owned())
+}
+
+fn cells<T>(columns: &[Column<T>], of: &T) -> impl Iterator<Item = String> {
+    columns.iter().map(|(_, cell)| cell(of))
+}
+
+/// What the source does not tell is an empty cell.
+fn if_known(m: &Measurement, what: Unknown, value: String) -> String {
+    if m.workload.lacks(what) { String::new() } else { value }
+}
 
 /// A table with one row for each measurement; a record without any has one row with the
 /// workload left empty.
@@ -76,47 +98,19 @@ const AFTER: [&str; 5] = ["proof_ratio", "in_flight", "bus_limited", "instrument
 pub fn csv(records: &[Record]) -> String {
     let mut out = String::new();
     let spread = FIGURES.iter().flat_map(|(name, _)| ["", "_low", "_high", "_n"].map(|end| format!("{name}{end}")));
-    row(
-        &mut out,
-        OF_RECORD.iter().chain(&OF_WORKLOAD).map(|s| (*s).to_owned()).chain(spread).chain(AFTER.map(str::to_owned)),
-    );
+    row(&mut out, names(&OF_RECORD).chain(names(&OF_WORKLOAD)).chain(spread).chain(names(&AFTER)));
     for record in records {
-        let head = of_record(record);
+        let head: Vec<String> = cells(&OF_RECORD, record).collect();
         if record.measurements.is_empty() {
             let empty = OF_WORKLOAD.len() + FIGURES.len() * 4 + AFTER.len();
             row(&mut out, head.iter().cloned().chain(std::iter::repeat_n(String::new(), empty)));
         }
         for m in &record.measurements {
             let figures = FIGURES.iter().flat_map(|(_, pick)| of_estimate(pick(m)));
-            row(&mut out, head.iter().cloned().chain(of_workload(m)).chain(figures).chain(after(m)));
+            row(&mut out, head.iter().cloned().chain(cells(&OF_WORKLOAD, m)).chain(figures).chain(cells(&AFTER, m)));
         }
     }
     out
-}
-
-fn of_record(r: &Record) -> [String; OF_RECORD.len()] {
-    let text = |t: &Option<String>| t.clone().unwrap_or_default();
-    [
-        r.id.clone(),
-        r.created.clone(),
-        r.title(),
-        if assay_analysis::names_model(r) { r.model() } else { String::new() },
-        r.medium.kind.title().to_owned(),
-        r.labels.get("unit").cloned().or_else(|| r.medium.unit.clone()).unwrap_or_default(),
-        r.labels.get("slot").cloned().or_else(|| r.host.slot.clone()).unwrap_or_default(),
-        labels(r),
-        r.medium.capacity_bytes.map(|b| b.to_string()).unwrap_or_default(),
-        text(&r.medium.filesystem),
-        r.medium.bus.as_ref().map(|b| b.mode.clone()).unwrap_or_default(),
-        plain_number(r.medium.reachable()),
-        plain_number(warmest(r)),
-        read_sensors(r).unwrap_or_default(),
-        text(&r.host.hostname),
-        r.suite.name.clone(),
-        r.suite.version.to_string(),
-        word(r).to_owned(),
-        r.outcome.sentence(),
-    ]
 }
 
 /// All labels of a record as one JSON object, as different records have different ones; empty without.
@@ -125,37 +119,6 @@ pub(crate) fn labels(r: &Record) -> String {
         return String::new();
     }
     serde_json::to_string(&r.labels).unwrap_or_default()
-}
-
-fn of_workload(m: &Measurement) -> [String; OF_WORKLOAD.len()] {
-    let w = &m.workload;
-    // What the source does not tell is an empty cell.
-    let if_known = |what, value: String| if w.lacks(what) { String::new() } else { value };
-    [
-        w.name.clone(),
-        serialized_name(&w.op),
-        w.read_percent.map(|p| p.to_string()).unwrap_or_default(),
-        if_known(Unknown::Pattern, serialized_name(&w.pattern)),
-        if_known(Unknown::BlockBytes, w.block_bytes.to_string()),
-        if_known(Unknown::QueueDepth, w.queue_depth.to_string()),
-        if_known(Unknown::Jobs, w.jobs.to_string()),
-        if_known(Unknown::SpanBytes, w.span_bytes.to_string()),
-        if_known(Unknown::Direct, w.direct.to_string()),
-        if_known(Unknown::Sync, serialized_name(&w.sync)),
-        w.conditions_and_sizes(),
-        m.engine.clone(),
-        m.repeats.len().to_string(),
-    ]
-}
-
-fn after(m: &Measurement) -> [String; AFTER.len()] {
-    [
-        plain_number(m.proof_ratio),
-        plain_number(m.in_flight),
-        m.bus_limited.to_string(),
-        m.instrument_limited.to_string(),
-        m.warnings.iter().map(Warning::cause).collect::<Vec<_>>().join("; "),
-    ]
 }
 
 fn of_estimate(e: Option<&Estimate>) -> [String; 4] {

@@ -356,8 +356,17 @@ pub(crate) fn figure_cell(loads: &Columns, record: &Record, at: usize) -> Cell {
 }
 
 fn list_data(records: &[Record], lives: &Lives, loads: &Columns) -> Data {
-    let mut columns = vec!["record", "created", "medium", "unit", "slot", "host", "suite", "result"];
-    columns.extend([
+    // Before the figures of each record, and behind them.
+    let before: [(&'static str, RecordCell); 7] = [
+        ("record", |r| r.id.clone()),
+        ("created", |r| r.created.clone()),
+        ("medium", Record::title),
+        ("unit", facts::unit),
+        ("slot", facts::slot),
+        ("host", |r| r.host.hostname.clone().unwrap_or_default()),
+        ("suite", |r| r.suite.name.clone()),
+    ];
+    let figures = [
         "read_load",
         "read_bytes_per_second",
         "write_load",
@@ -366,22 +375,23 @@ fn list_data(records: &[Record], lives: &Lives, loads: &Columns) -> Data {
         "random_read_iops",
         "random_write_load",
         "random_write_iops",
-        "celsius_max",
-        "health",
-        "labels",
-    ]);
+    ];
+    let behind: [(&'static str, RecordCell); 3] = [
+        ("celsius_max", |r| number(warmest(r))),
+        ("health", |r| health::words(&r.medium).unwrap_or_default()),
+        ("labels", crate::csv::labels),
+    ];
+    let names = |columns: &[(&'static str, RecordCell)]| columns.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let columns = [names(&before), vec!["result"], figures.to_vec(), names(&behind)].concat();
     let row = |r: &Record| {
-        let host = r.host.hostname.clone().unwrap_or_default();
-        let mut cells = vec![r.id.clone(), r.created.clone(), r.title(), facts::unit(r), facts::slot(r), host];
-        cells.extend([r.suite.name.clone(), word_of(r, lives).to_owned()]);
+        let mut cells: Vec<String> = before.iter().map(|(_, cell)| cell(r)).collect();
+        cells.push(word_of(r, lives).to_owned());
         for at in 0..4 {
             let figure = loads.figure(r, at);
             let load = figure.as_ref().map(|f| f.other_load.clone().unwrap_or_else(|| loads.load(at).to_owned()));
             cells.extend([load.unwrap_or_default(), number(figure.map(|f| f.estimate.point))]);
         }
-        cells.push(number(warmest(r)));
-        cells.push(health::words(&r.medium).unwrap_or_default());
-        cells.push(crate::csv::labels(r));
+        cells.extend(behind.iter().map(|(_, cell)| cell(r)));
         cells
     };
     Data { columns, rows: records.iter().map(row).collect() }
