@@ -293,23 +293,41 @@ fn merge(whole: &mut Report, next: Report) {
     fill(&mut whole.host.governor, governor);
     fill(&mut whole.host.arch, arch);
     fill(&mut whole.host.slot, slot);
-    let medium = next.medium;
-    if whole.medium.kind == assay_core::medium::MediumKind::Unknown {
-        whole.medium.kind = medium.kind;
+    // Fields that no tool prints are named without a use, so that a new field cannot be forgotten.
+    let Medium {
+        kind,
+        vendor,
+        model,
+        unit,
+        attached: _,
+        capacity_bytes,
+        filesystem,
+        mount_options: _,
+        mount_point,
+        path,
+        device,
+        stack: _,
+        bus,
+        claimed_classes,
+        health,
+        queue: _,
+    } = next.medium;
+    if whole.medium.kind == MediumKind::Unknown {
+        whole.medium.kind = kind;
     }
-    fill(&mut whole.medium.vendor, medium.vendor);
-    fill(&mut whole.medium.model, medium.model);
-    fill(&mut whole.medium.unit, medium.unit);
-    fill(&mut whole.medium.capacity_bytes, medium.capacity_bytes);
-    fill(&mut whole.medium.filesystem, medium.filesystem);
-    fill(&mut whole.medium.mount_point, medium.mount_point);
-    fill(&mut whole.medium.device, medium.device);
-    fill(&mut whole.medium.bus, medium.bus);
+    fill(&mut whole.medium.vendor, vendor);
+    fill(&mut whole.medium.model, model);
+    fill(&mut whole.medium.unit, unit);
+    fill(&mut whole.medium.capacity_bytes, capacity_bytes);
+    fill(&mut whole.medium.filesystem, filesystem);
+    fill(&mut whole.medium.mount_point, mount_point);
+    fill(&mut whole.medium.device, device);
+    fill(&mut whole.medium.bus, bus);
     if whole.medium.path.is_empty() {
-        whole.medium.path = medium.path;
+        whole.medium.path = path;
     }
-    whole.medium.claimed_classes.extend(medium.claimed_classes);
-    whole.medium.health.extend(medium.health);
+    whole.medium.claimed_classes.extend(claimed_classes);
+    whole.medium.health.extend(health);
     whole.labels.extend(next.labels);
     whole.scores.extend(next.scores);
     fill(&mut whole.verification, next.verification);
