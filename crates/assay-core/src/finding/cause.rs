@@ -534,7 +534,7 @@ fn no_proof(medium: &str, reason: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Over, Size};
+    use crate::finding::{AreaLimit, Over, Size};
 
     /// One finding of each kind, by the schema of the record.
     #[cfg(feature = "schema")]
@@ -588,6 +588,51 @@ mod tests {
         causes.sort();
         causes.dedup();
         assert_eq!(causes.len(), all, "two of a kind, or one without a cause: {causes:#?}");
+    }
+
+    /// Words of a text, without numbers, units and signs.
+    #[cfg(feature = "schema")]
+    fn words(text: &str) -> Vec<String> {
+        let all = text.split(|c: char| !c.is_alphanumeric());
+        all.filter(|word| word.len() > 2 && word.chars().all(char::is_alphabetic)).map(str::to_lowercase).collect()
+    }
+
+    #[cfg(feature = "schema")]
+    #[test]
+    fn the_page_of_warnings_has_their_words() {
+        let page = include_str!("../../../../docs/my-result-is-suspect.md");
+        let area = |limit| Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes: 27 << 20, limit };
+        // The page has other forms of these, and other names in them.
+        let mut all = vec![
+            Finding::MemoryNotMedium { medium: MediumKind::Tmpfs },
+            Finding::NoProof { medium: MediumKind::Nfs, reason: None },
+            Finding::LoadOfOthers { share: 0.99, most: "make".to_owned() },
+            Finding::Drift { change: -0.24, over: Over::Repeats },
+            Finding::CrosscheckDiffers { peer: "fio".to_owned(), ratio: 1.2, low: 1.1, high: 1.3 },
+            Finding::FewOperations { operations: 35 },
+            Finding::FieldsLeftOut { fields: 2 },
+            area(AreaLimit::Time { bytes_per_second: 5.8e6 }),
+            area(AreaLimit::FreeSpace),
+            area(AreaLimit::WriteLimit),
+        ];
+        all.extend(one_of_each());
+        let causes: Vec<Vec<String>> = all.iter().map(|finding| words(&finding.cause())).collect();
+        let mut section = "";
+        let mut unknown = Vec::new();
+        for line in page.lines() {
+            section = line.strip_prefix("## ").unwrap_or(section);
+            let Some(cell) = line.strip_prefix("| ").and_then(|row| row.split(" | ").next()) else { continue };
+            if section.is_empty() || section == "Comparisons" || ["assay says", "---"].contains(&cell) {
+                continue;
+            }
+            for phrase in cell.trim_start_matches("**invalid** ").trim_start_matches("note: ").split("; ") {
+                let said = words(phrase);
+                if !causes.iter().any(|cause| said.iter().all(|word| cause.contains(word))) {
+                    unknown.push(phrase);
+                }
+            }
+        }
+        assert!(unknown.is_empty(), "no finding says: {unknown:#?}");
     }
 
     #[test]
