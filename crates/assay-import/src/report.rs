@@ -377,7 +377,7 @@ impl Figure {
 
 // What a format has to be able to do.
 
-/// A format of results. A new one is a file beside this with a type that implements it, and a line of the registry.
+/// A format of results. A new one is a file in `formats` with a type that implements it, and a line of the registry.
 pub trait Format: std::marker::Sync {
     /// Its name, as in `source.format` of a record and in messages.
     fn name(&self) -> &'static str;
