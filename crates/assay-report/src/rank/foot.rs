@@ -73,9 +73,9 @@ pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
     };
     // The repeats may differ more than the units do.
     let by_repeats = ranking.shares.as_ref().is_some_and(|shares| shares.run.is_some_and(|run| run > shares.unit));
-    let helps = if by_repeats { "more units and repeats help" } else { "more units help, more repeats hardly do" };
+    let helps = if by_repeats { "more units and repeats help" } else { "more units help, more repeats hardly" };
     Some(format!(
-        "smallest difference that {} a model can show: {closer}; {helps}",
+        "{} per model can show a difference of {closer}; {helps}",
         counted(ranking.least_units as usize, "unit")
     ))
 }
@@ -236,14 +236,18 @@ pub(super) fn over_loads(report: &RankReport) -> Vec<String> {
 }
 
 fn odd_deviation(d: &Deviation) -> String {
-    let not = if d.not_in.is_empty() { String::new() } else { format!(", not in {}", d.not_in.join(" or ")) };
+    let not = if d.not_in.is_empty() {
+        String::new()
+    } else {
+        format!("; its {} are like those of the others", d.not_in.join(" and "))
+    };
     let mend = if d.again {
         "measure it again, as it was measured once while its host was disturbed"
     } else {
         "swap slots to check"
     };
     format!(
-        "{}: unit {} of {} {} at {} the others ({:.2} to {:.2} under {} of {} loads){not}; {mend}",
+        "{}: unit {} of {} {} at {} the others ({:.2}–{:.2} under {} of {} loads){not}; {mend}",
         clean(&d.model),
         clean(&d.unit),
         d.of,
@@ -320,8 +324,8 @@ fn composite_name(composite: &CompositeRanking) -> &'static str {
 /// What has to be known with it.
 fn composite_foot(composite: &CompositeRanking) -> Vec<String> {
     let mut lines = vec![
-        "composite; weights arbitrary; not comparable between hosts. 10 000 random weights; no interval, as the \
-         figures of models are used as points"
+        "The weights are arbitrary (10 000 random ones were tried), and values of different hosts cannot be compared. \
+         There is no interval: the figures are taken as exact."
             .to_owned(),
         format!("parts: {}", composite.parts.join("; ")),
     ];

@@ -305,7 +305,7 @@ pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
         let names: Vec<String> = ranking.models.iter().filter(|m| of(m)).map(|m| clean(&m.model)).collect();
         (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
     };
-    let one = "One unit: not ranked".to_owned();
+    let one = "Not ranked, one unit only".to_owned();
     let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
     let bound = format!("Limited by the bus{ceiling}, so the medium may be faster");
     let all = [

@@ -108,14 +108,11 @@ impl fmt::Display for Refusal {
             Self::Invalid(invalid) => invalid.fmt(f),
             Self::Duplicate(name) => write!(f, "{name} is entered twice"),
             Self::Options(what) => write!(f, "{what} is out of range"),
-            Self::OnlySpecimens => f.write_str("one unit of each model: models cannot be ranked; measure two of each"),
-            Self::TooFewModels => f.write_str("fewer than two models with two units: nothing to compare"),
+            Self::OnlySpecimens => f.write_str("each model has one unit; measure two of each"),
+            Self::TooFewModels => f.write_str("fewer than two models have two units"),
             Self::TooFewUnits { degrees } => {
-                write!(
-                    f,
-                    "too few units: {} beyond the first of each model, and two are needed: measure more units",
-                    degrees
-                )
+                let missing = if *degrees == 0 { "two more units" } else { "one more unit" };
+                write!(f, "too few units; measure {missing} of a model that has two or more")
             }
             Self::NoSpread => {
                 f.write_str("the units of each model agree to the last digit, so they are not different units")
