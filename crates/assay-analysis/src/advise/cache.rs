@@ -169,7 +169,7 @@ const TABLE: [f64; 8] = [0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 1.00];
 pub fn cache(medium: &[Record], volume: &[Record], question: &CacheQuestion) -> Result<CacheAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let stick = one_subject(medium, "the cache", &mut excluded)?;
-    let disk = one_subject(volume, "the volume that it caches", &mut excluded)?;
+    let disk = one_subject(volume, "the disk of --before", &mut excluded)?;
     let (load, fast, slow) = random_reads(&stick, &disk, question.block_bytes, &mut excluded)?;
     let sequential_write = sequential(&stick, Op::Write, &mut excluded)?.ok_or_else(|| AdviseError::NoSuchLoad {
         whose: stick.model.clone(),

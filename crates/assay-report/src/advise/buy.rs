@@ -48,8 +48,8 @@ fn sentence(a: &BuyAdvice) -> String {
             let enough =
                 if *tested_enough { "; more tests are not worth it, as they would gain at most 1 %" } else { "" };
             format!(
-                "Buy {}: it is among the best trade-offs of price and performance with probability {front}, and costs on average \
-                 {regret} of speed against the fastest{unit}{enough}{}.",
+                "Buy {}: it is among the best trade-offs of price and performance with probability {front}, and is on average {regret} \
+                 slower than the fastest{unit}{enough}{}.",
                 of(offer),
                 unjudged(a)
             )
@@ -59,7 +59,7 @@ fn sentence(a: &BuyAdvice) -> String {
             let judged = a.options.iter().filter(|o| o.regret.is_some()).count();
             format!(
                 "Cannot tell: {judged} of {} models have more than one value, and a single value has no interval; measure with \
-                 3 repeats; going by the estimates, the fastest is {}.",
+                 3 repeats; by the estimates, the fastest is {}.",
                 a.options.len(),
                 of(offer)
             )
@@ -176,16 +176,14 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     );
     match a.worth {
         Some((percent, assumed)) => {
-            let of = if assumed { ", 1 % of the cheapest judged; --worth sets another" } else { "" };
+            let of = if assumed { " (1 % of the cheapest; --worth changes it)" } else { "" };
             let worth = money(percent, &a.currency);
             parts.item(
                 "loss",
-                &format!(
-                    "what it costs on average against the best choice, in money; 1 % more performance is worth {worth}{of}"
-                ),
+                &format!("average loss against the best choice, in money; 1 % more performance is worth {worth}{of}"),
             );
         }
-        None => parts.item("loss", "performance that it costs on average against the best choice"),
+        None => parts.item("loss", "average loss of performance against the best choice"),
     }
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for offer in &a.options {

@@ -81,18 +81,18 @@ fn as_log(a: &CacheAdvice) -> String {
     let times = times(log.ratio);
     match log.word {
         LogWord::Refused => format!(
-            "Refused as log (SLOG): {stick} writes random 4 KiB {times} as fast as {disk}, and each synchronous \
-             write would wait for it{p}."
+            "Refused as log (SLOG): {stick} makes random writes of 4 KiB {times} as fast as {disk}, and each \
+             synced write would wait for it{p}."
         ),
         LogWord::Faster => {
-            format!("Good as log (SLOG): {stick} writes random 4 KiB with a sync each {times} as fast as {disk}{p}.")
+            format!("Good as log (SLOG): {stick} makes synced random writes of 4 KiB {times} as fast as {disk}{p}.")
         }
         LogWord::CannotTell if !log.synced => format!(
-            "Cannot tell: {stick} writes random 4 KiB {times} as fast as {disk}, but without a sync after each \
-             write, which a log needs; measure both with suite quick{p}."
+            "Cannot tell: {stick} makes random writes of 4 KiB {times} as fast as {disk}, but a log syncs \
+             each write, and these were not synced; measure both with suite quick{p}."
         ),
         LogWord::CannotTell => format!(
-            "Cannot tell: {stick} writes random 4 KiB with a sync each {times} as fast as {disk}, which is not \
+            "Cannot tell: {stick} makes synced random writes of 4 KiB {times} as fast as {disk}, which is not \
              certain; measure with 3 repeats or more{p}."
         ),
     }
@@ -137,12 +137,12 @@ fn speed_ups(parts: &mut Parts, a: &CacheAdvice) {
         })
         .collect();
     let fed = format!("while fed at {}", rate(a.feed_bytes_per_second));
-    parts.table(vec![left("hits"), right("times as fast, filled"), right(fed)], rows);
+    parts.table(vec![left("hits"), right("times as fast, full"), right(fed)], rows);
 }
 
 fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     for (factor, hits) in &a.hits_for {
-        let text = hits.map_or_else(|| "no share of hits".to_owned(), |h| format!("{:.1} % hits", h * 100.0));
+        let text = hits.map_or_else(|| "no share of hits".to_owned(), |h| format!("at {:.1} % hits", h * 100.0));
         parts.item(&format!("{factor} times"), &text);
     }
     if let Some(hits) = a.hits {
@@ -169,7 +169,7 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     match a.header {
         Some(header) => {
             let ram = header.share_of_ram.map_or_else(
-                || "; --ram gives its share of the RAM".to_owned(),
+                || "; --ram also shows their share of the RAM".to_owned(),
                 |share| format!(", {} of the RAM cache", percent(share)),
             );
             let text = format!(
@@ -221,13 +221,13 @@ fn log(parts: &mut Parts, a: &CacheAdvice) {
     let text = match &a.log {
         None => "not judged: random writes of 4 KiB, one at a time, were not measured on both".to_owned(),
         Some(LogAdvice { word, ratio, synced, .. }) => {
-            let how = if *synced { "with a sync each" } else { "without a sync each" };
+            let how = if *synced { "synced" } else { "not synced" };
             let word = match word {
                 LogWord::Refused => "refused",
                 LogWord::Faster => "faster",
                 LogWord::CannotTell => "cannot tell",
             };
-            format!("{word}: random writes of 4 KiB, {how}, are {} as fast", times(*ratio))
+            format!("{word}: random writes of 4 KiB ({how}) are {} as fast", times(*ratio))
         }
     };
     parts.item("as log (SLOG)", &text);

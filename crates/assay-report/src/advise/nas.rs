@@ -99,7 +99,7 @@ fn sentence(advice: &NasAdvice) -> String {
             (Need::Bus, held.as_str()),
             (Need::BestOf, "are the best of several runs, more than the medium does on average (measure it)"),
             (Need::Repeats, "have one value without an interval (measure with 3 repeats)"),
-            (Need::MoreMeasurements, "are not known well enough (measure more units or repeats)"),
+            (Need::MoreMeasurements, "have too wide an interval (measure more units or repeats)"),
             (
                 Need::VolumeDays,
                 "differ from the share by no more than the day-to-day variation of the NAS (measure it on other days)",
@@ -107,7 +107,7 @@ fn sentence(advice: &NasAdvice) -> String {
             (Need::UnitsDiffer, "differ more from unit to unit than from the share"),
             (
                 Need::Volume,
-                "are slower than the link, an upper bound that the NAS may not reach (--nas-iops, or measure it)",
+                "are slower than their share of the link, which the NAS may not reach (--nas-iops, or measure it)",
             ),
         ] {
             if needs(need) > 0 {
@@ -142,13 +142,13 @@ fn by_estimate(advice: &NasAdvice) -> String {
     let faster = open.iter().filter(|r| r.ratio > 1.0).count();
     let all = open.len();
     let of = match (faster, all) {
-        (0, 1) => "the share of the NAS is faster".to_owned(),
+        (0, 1) => "the NAS is faster".to_owned(),
         (1, 1) => "local flash is faster".to_owned(),
-        (0, _) => format!("the share of the NAS is faster in all {all} of them"),
+        (0, _) => format!("the NAS is faster in all {all} of them"),
         _ if faster == all => format!("local flash is faster in all {all} of them"),
         _ => format!("local flash is faster in {faster} of them"),
     };
-    format!("going by the estimates, {of}")
+    format!("by the estimates, {of}")
 }
 
 fn table(parts: &mut Parts, model: &NasModel) {
@@ -301,7 +301,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     let of_line = advice.line_share.map(|share| format!("{} of the line, ", rate(share))).unwrap_or_default();
     parts.item("each node", &format!("{of_line}{} of its payload", rate(advice.payload_share)));
     if let Some(iops) = advice.volume_iops {
-        let text = format!("{} IOPS as given, for random loads; streams are not limited by it", figures(iops));
+        let text = format!("{} IOPS as given, for random loads; it does not limit sequential ones", figures(iops));
         parts.item("volume", &text);
     }
     if let Some(volume) = &advice.volume {
@@ -326,10 +326,7 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
         }
     }
     what_if(parts, advice);
-    parts.item(
-        "even at",
-        "number of nodes at which local and share are equal, going by the estimates; with more, local is faster",
-    );
+    parts.item("even at", "number of nodes at which both are equal, by the estimates; with more, local is faster");
     if shown(advice).any(|r| r.break_even == Even::Always) {
         parts.item("<1", "even a single node gets less than local gives");
     }
@@ -414,7 +411,7 @@ mod tests {
     fn the_headline_says_what_is_decided_and_what_the_estimates_say_of_the_rest() {
         assert_eq!(
             asked("sandisk-ultra-a1", None).finding,
-            "Local flash wins in 6 of 12 loads; the other 6 are undecided; going by the estimates, local flash is faster in 4 of them."
+            "Local flash wins in 6 of 12 loads; the other 6 are undecided; by the estimates, local flash is faster in 4 of them."
         );
     }
 

@@ -118,7 +118,7 @@ fn cache_answers_and_refuses_to_be_a_log() {
             "50 % 1.872",
             "100 % 14.57",
             "469 MB of RAM for 15.0 GB in blocks of 4 KiB",
-            "2 times 53.7 % hits",
+            "2 times at 53.7 % hits",
         ],
     );
     let log = text(&place, &[&STICK[..], &["--as", "slog"]].concat(), 1);
