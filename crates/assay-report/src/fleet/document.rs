@@ -90,7 +90,7 @@ pub fn brief(report: &FleetReport) -> Document {
         blocks.push(Block::Items(excluded));
     }
     let run = clean(&report.run);
-    blocks.push(Block::Text(format!("Each figure: assay fleet report {run} --all, or -o FILE.html for a page.")));
+    blocks.push(Block::Text(format!("All figures: assay fleet report {run} --all, or -o FILE.html for a page.")));
     Document { blocks, ..document(report) }
 }
 
@@ -111,7 +111,7 @@ fn nodes(report: &FleetReport) -> Table {
         TableRow::Cells(cells)
     };
     Table {
-        caption: format!("Each node where it is furthest from the median of all{}", star_if_odd(report)),
+        caption: format!("Each node under the load where it is furthest from the median{}", star_if_odd(report)),
         columns,
         rows: order.into_iter().take(ROWS).map(row).collect(),
     }
@@ -165,10 +165,9 @@ fn against_blocks(report: &FleetReport, against: &Against) -> Vec<Block> {
 /// The loss through limits that the nodes share.
 fn against_finding(against: &Against) -> String {
     let other = format!(
-        "run {} ({}, {} at a time; here {})",
+        "run {} ({} at a time; here {})",
         clean(&against.run),
-        against.mode.as_deref().map_or_else(|| "mode unknown".to_owned(), clean),
-        against.at_a_time,
+        count(against.at_a_time as usize, "node"),
         against.own_at_a_time
     );
     if let Some(refusal) = &against.refusal {
@@ -176,7 +175,7 @@ fn against_finding(against: &Against) -> String {
     }
     let slower: Vec<&Loss> = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Worse).collect();
     let same = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Same).count();
-    let with = format!("Against {other}, {}, each unit with itself", count(against.nodes.len(), "node"));
+    let with = format!("Compared with {other}, {}, each unit with itself", count(against.nodes.len(), "node"));
     // The difference points to a limit that nodes share only if fewer nodes measured at a time in the reference.
     let shared = |words: &'static str| if against.own_at_a_time > against.at_a_time { words } else { "" };
     let furthest = slower.iter().max_by(|a, b| a.pair.ratio.ln().abs().total_cmp(&b.pair.ratio.ln().abs()));

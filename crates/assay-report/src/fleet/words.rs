@@ -101,7 +101,7 @@ fn node_place(report: &FleetReport, at: usize) -> Option<String> {
 fn odd_nodes(report: &FleetReport) -> String {
     let found = &report.odd;
     let error = format!(
-        "of {} equal nodes, one would be named in {} % of such runs",
+        "of {} equal nodes, one would be named by chance in {} % of runs",
         found.tested,
         trimmed(found.alpha * 100.0, 1)
     );
@@ -171,7 +171,7 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
         say(
             "start",
             format!(
-                "{} began within {} ms of the planned time (p95), with clocks known to within {} ms",
+                "{} began within {} ms of the planned time (p95), with a clock error of at most {} ms",
                 count(starts.n, "repeat"),
                 figures(starts.p95_late_ns as f64 / 1e6),
                 figures(starts.bound_ns as f64 / 1e6)
@@ -208,8 +208,11 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
         say("odd, too", format!("{} ({})", node_name(report, odd.node), nodes_off(odd)));
     }
     for (model, title, ratio) in &report.odd.disagree {
-        let words =
-            format!("units differ by a factor of {} under {}, and none can be named", multiple(*ratio), clean(title));
+        let words = format!(
+            "units differ by a factor of {} under {}, but no single one stands out",
+            multiple(*ratio),
+            clean(title)
+        );
         say("differ", format!("{}: {words}", clean(model)));
     }
     for same in &report.same_unit {

@@ -97,7 +97,7 @@ pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>, told: bool)
     );
     if let Some(starts) = starts {
         text += &format!(
-            " {} began within {:.2} ms of the planned time (p95), with clocks known to within {:.2} ms.",
+            " {} began within {:.2} ms of the planned time (p95), with a clock error of at most {:.2} ms.",
             counted(starts.n, "repeat"),
             starts.p95_late_ns as f64 / 1e6,
             starts.bound_ns as f64 / 1e6
