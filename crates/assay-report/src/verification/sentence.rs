@@ -127,44 +127,44 @@ fn full_verdict(v: &Verification) -> String {
     let checked = Bytes(v.checked_bytes);
     match v.verdict {
         Verdict::Genuine => {
-            let (what, contain) = match (v.remarks.contains(&Remark::OnlyRead), v.checked_bytes >= area(v)) {
-                (true, true) => ("the files that were read", "contain"),
-                (true, false) => ("the part of the files that was read", "contains"),
-                (false, true) => ("all of free space", "contains"),
-                (false, false) => ("the part of free space that was checked", "contains"),
+            let (what, hold) = match (v.remarks.contains(&Remark::OnlyRead), v.checked_bytes >= area(v)) {
+                (true, true) => ("the files that were read", "hold"),
+                (true, false) => ("the part of the files that was read", "holds"),
+                (false, true) => ("all free space", "holds"),
+                (false, false) => ("the part of free space that was checked", "holds"),
             };
             let excluded = v.reach.as_ref().map(|reach| format!("; {}", excluded(reach, v.checked_bytes)));
-            format!("genuine: {what}, {checked}, {contain} what was written{}", excluded.unwrap_or_default())
+            format!("genuine: {what}, {checked}, {hold} what was written{}", excluded.unwrap_or_default())
         }
         Verdict::Fake => {
             let good = Bytes(v.counts.good.saturating_mul(SECTOR_BYTES));
             match size(v) {
                 // A size is stated only for a medium that was read completely.
-                None => format!("fake: of {checked} that were read {good} hold data, {}", how(v.kind)),
+                None => format!("fake: {good} of {checked} that were read hold data, {}", how(v.kind)),
                 Some(size) => {
                     let of = if v.area_bytes.is_some() {
                         format!("of the device's {}", Bytes(v.announced_bytes))
                     } else {
                         format!("of {checked}")
                     };
-                    format!("fake: {of} only {size} hold data, {}", how(v.kind))
+                    format!("fake: only {size} {of} hold data, {}", how(v.kind))
                 }
             }
         }
         Verdict::Damaged => match v.sign {
             Some(Sign::Misplaced { .. }) => {
                 let misplaced = Bytes(v.counts.overwritten.saturating_mul(SECTOR_BYTES));
-                format!("damaged: of {checked} {misplaced} were found in other places")
+                format!("damaged: {misplaced} of {checked} were found in other places")
             }
             Some(Sign::HoldsLater) => {
-                format!("damaged: of {checked} {} were lost, and hold data that are written again", lost(v))
+                format!("damaged: {} of {checked} were lost, and hold data that are written again", lost(v))
             }
-            _ => format!("damaged: of {checked} {} are lost", lost(v)),
+            _ => format!("damaged: {} of {checked} are lost", lost(v)),
         },
         Verdict::Failed => match v.ended.filter(|end| end.is_failure()) {
             Some(end) => format!("failed: {}; {}", early_end(end), so_far(v)),
             None if v.counts.good == 0 => {
-                format!("failed: none of {checked} contains what was written: it accepts no writes")
+                format!("failed: none of {checked} holds what was written: it accepts no writes")
             }
             None => {
                 "failed: it no longer accepts writes and reports no error; the last data written are lost".to_owned()
@@ -269,7 +269,7 @@ fn quick_verdict(v: &Verification) -> String {
     let good = read.saturating_sub(lost);
     let places = format!("{read} places across {}", Bytes(area(v)));
     match v.verdict {
-        Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} contain what was written"),
+        Verdict::Genuine => format!("genuine as far as a quick check can tell: {places} hold what was written"),
         Verdict::Fake if lost == 0 => {
             "fake: what is written at one address stands at another one too: later data overwrite earlier ones"
                 .to_owned()
@@ -280,7 +280,7 @@ fn quick_verdict(v: &Verification) -> String {
                 Some(FakeKind::Unknown) => "dropped or overwritten",
                 _ => "overwritten by later data",
             };
-            format!("fake: of {places} {lost} lost what was written, {how}")
+            format!("fake: {lost} of {places} lost what was written, {how}")
         }
         Verdict::Failed if v.ended.is_none() => {
             format!("failed while it was tested: of {places} those that held no longer accept writes")
@@ -289,7 +289,7 @@ fn quick_verdict(v: &Verification) -> String {
         Verdict::Damaged if lost == 0 => {
             format!("damaged: {places} hold what was written, but some of what was written beside them is missing")
         }
-        Verdict::Damaged => format!("damaged: of {places} {lost} lost what was written"),
+        Verdict::Damaged => format!("damaged: {lost} of {places} lost what was written"),
         Verdict::Undecided | Verdict::Other => "cannot tell".to_owned(),
     }
 }
@@ -299,7 +299,7 @@ fn quick_verdict(v: &Verification) -> String {
 fn probe(v: &Verification) -> String {
     let mut sentence = match v.verdict {
         Verdict::Genuine => format!(
-            "genuine: every place tested of the {} it announces contains what was written",
+            "genuine: every place tested of the {} it announces holds what was written",
             Bytes(v.announced_bytes)
         ),
         Verdict::Failed => format!(

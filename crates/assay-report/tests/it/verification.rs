@@ -81,7 +81,7 @@ fn the_card_shows_verdict_map_and_speed_at_any_width() {
             text.lines().filter(|line| line.trim().len() > 20 && line.trim().chars().all(|c| c == '█')).count();
         assert_eq!(curves, if unicode { 2 } else { 0 }, "{text}");
         assert!(unicode || text.is_ascii(), "{text}");
-        assert!(text.contains("\nFake: of 64 MiB only 32 MiB hold data"), "{text}");
+        assert!(text.contains("\nFake: only 32 MiB of 64 MiB hold data"), "{text}");
     }
 }
 
@@ -129,7 +129,7 @@ fn markdown_lists_what_was_found() {
 /// Every page states, in the same words, what a verdict is based on and what it does not exclude.
 #[test]
 fn card_page_and_markdown_say_the_reach_and_what_holds() {
-    let reach = "25 % tested; a loss of 1 % of it is found with a probability of above 99.9 %; caches up to 64 MiB do not hide one; thin provisioning not excluded";
+    let reach = "25 % tested; a loss of 1 % would be found with a probability of above 99.9 %; caches up to 64 MiB do not hide one; thin provisioning not excluded";
     let card = card(&fake(), &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     // On the page a number and its unit hold together.
     let page = html(&[fake()]).replace('\u{a0}', " ");
@@ -238,19 +238,19 @@ fn a_full_check_is_said_from_its_values() {
     let genuine = Verification { reach: Some(reach), ..full(Verdict::Genuine) };
     assert_eq!(
         said(Verification { remarks: vec![Remark::OnlyRead], ..genuine.clone() }),
-        "genuine: the files that were read, 4 MiB, contain what was written; 82 % of the file system tested, caches not \
+        "genuine: the files that were read, 4 MiB, hold what was written; 82 % of the file system tested, caches not \
          driven out, thin provisioning with less than 4 MiB excluded"
     );
     let reach = Reach { tested_share: 0.001, caches_up_to_bytes: Some(MIB), of: Whole::Device, ..reach };
     assert_eq!(
         said(Verification { reach: Some(reach), area_bytes: Some(6 * MIB), ..genuine }),
-        "genuine: the part of free space that was checked, 4 MiB, contains what was written; less than 1 % of the device \
+        "genuine: the part of free space that was checked, 4 MiB, holds what was written; less than 1 % of the device \
          tested, caches up to 1 MiB driven out, thin provisioning with less than 4 MiB excluded; 2 MiB were not checked"
     );
     let fake = Verification { kind: Some(FakeKind::Limbo), ..full(Verdict::Fake) };
     assert_eq!(
         said(Verification { ended: Some(EarlyEnd::FirstError), ..fake.clone() }),
-        "fake: of 4 MiB that were read 3.91 MiB hold data, the rest is dropped; it ended at the first error, as asked"
+        "fake: 3.91 MiB of 4 MiB that were read hold data, the rest is dropped; it ended at the first error, as asked"
     );
     let (low, high) = (Some(2 * MIB), Some(3 * MIB));
     assert_eq!(
@@ -261,21 +261,21 @@ fn a_full_check_is_said_from_its_values() {
             area_bytes: Some(4 * MIB),
             ..fake
         }),
-        "fake: of the device's 5 MiB only 2 MiB to 3 MiB hold data, the rest is dropped"
+        "fake: only 2 MiB to 3 MiB of the device's 5 MiB hold data, the rest is dropped"
     );
     let first = FirstError { offset_bytes: MIB, class: SectorClass::Corrupted, holds_offset_bytes: None };
     let damaged = Verification { first_error: Some(first), ..full(Verdict::Damaged) };
-    assert_eq!(said(damaged.clone()), "damaged: of 4 MiB 96 KiB (192 corrupted sectors) are lost, the first at 1 MiB");
+    assert_eq!(said(damaged.clone()), "damaged: 96 KiB (192 corrupted sectors) of 4 MiB are lost, the first at 1 MiB");
     let remarks = vec![Remark::FileSystemErrs, Remark::ProbeDecides];
     assert_eq!(
         said(Verification { refused_bytes: MIB, remarks, ..damaged.clone() }),
-        "damaged: of 4 MiB 96 KiB (192 corrupted sectors) are lost, the first at 1 MiB; 1 MiB could not be written (write \
+        "damaged: 96 KiB (192 corrupted sectors) of 4 MiB are lost, the first at 1 MiB; 1 MiB could not be written (write \
          errors); this file system answers with errors where the device need not; a fake looks the same through its file \
          system: assay verify --quick on the unmounted device decides"
     );
     assert_eq!(
         said(Verification { sign: Some(Sign::HoldsLater), first_error: None, ..damaged }),
-        "damaged: of 4 MiB 96 KiB (192 corrupted sectors) were lost, and hold data that are written again"
+        "damaged: 96 KiB (192 corrupted sectors) of 4 MiB were lost, and hold data that are written again"
     );
     let failed = Verification { ended: Some(EarlyEnd::ReadOnly), ..full(Verdict::Failed) };
     assert_eq!(said(failed), "failed: it turned read-only; 96 KiB lost were found so far in 4 MiB of 4 MiB");

@@ -39,7 +39,7 @@ fn a_run_of_a_unit_that_was_proven_to_be_a_fake_says_so() {
         assert!(words.contains("is a fake. "), "{who}: {text}");
         assert!(
             words.contains(
-                "fake: of 64 B only 8 B hold data, the rest is overwritten or dropped, by the check c0000check"
+                "fake: only 8 B of 64 B hold data, the rest is overwritten or dropped, by the check c0000check"
             ),
             "{who}: {text}"
         );
