@@ -28,7 +28,7 @@ use crate::paint::Drawing;
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Units by workloads.
+    /// Records by workloads.
     Heat,
     /// Rates over block sizes with the ceiling of the bus.
     Curves,
@@ -89,7 +89,7 @@ impl Kind {
         match self {
             Self::Heat => About {
                 name: "heat",
-                help: "Units by workloads",
+                help: "Records by workloads, as a heat map",
                 needs: "valid figures of two records or more under the same load",
                 on_page: true,
                 draw: |records, wanted| Heat::from_records(records, wanted).iter().map(heat).collect(),
@@ -110,28 +110,28 @@ impl Kind {
             },
             Self::Ranking => About {
                 name: "ranking",
-                help: "In the order of one load, with intervals",
+                help: "Records in the order of one load, with intervals",
                 needs: FIGURE,
                 on_page: false,
                 draw: |records, wanted| Ranking::from_records(records, wanted).iter().map(ranking).collect(),
             },
             Self::Pareto => About {
                 name: "pareto",
-                help: "Reads against writes, the outermost figures joined",
+                help: "Reads against writes, with the Pareto front",
                 needs: "figures of a read and a write, the same two of two records or more",
                 on_page: true,
                 draw: |records, wanted| Pareto::from_records(records, wanted).iter().map(pareto).collect(),
             },
             Self::LoadCurve => About {
                 name: "load-curve",
-                help: "Latency over the load that is offered, with the knee",
+                help: "Latency over the offered load, with the knee",
                 needs: "latencies of three loads or more of one kind in an open loop (suite load-curve)",
                 on_page: true,
                 draw: |records, wanted| Latencies::all_of(records, wanted).iter().map(latencies).collect(),
             },
             Self::Nodes => About {
                 name: "nodes",
-                help: "Nodes of a run on a cluster by workloads, with the odd ones",
+                help: "Nodes of a run on a cluster by workloads, odd ones marked",
                 needs: NODES,
                 on_page: true,
                 draw: |records, wanted| nodes::run_of(records, wanted).iter().map(nodes::nodes).collect(),

@@ -124,7 +124,7 @@ impl Format {
             Self::Gif => ("gif", "The comparison over block sizes, animated"),
             Self::LongCsv => ("long-csv", "A row for each figure of each repeat, for R, pandas or DuckDB"),
             Self::CrystalDiskMark => ("crystaldiskmark", "Rows as CrystalDiskMark 8 prints them, for a forum"),
-            Self::FioJson => ("fio-json", "fio's JSON with bins of latencies, for programs that read that"),
+            Self::FioJson => ("fio-json", "fio's JSON with latency bins, for programs that read it"),
             Self::Prometheus => ("prometheus", "Text for Prometheus' node_exporter"),
             Self::OpenBenchmarking => {
                 ("openbenchmarking", "The result file of the Phoronix Test Suite and OpenBenchmarking")

@@ -1,4 +1,4 @@
-//! Units by workloads.
+//! Records by workloads.
 
 use assay_analysis::{Load, deciding_quantity};
 use assay_core::record::Record;

@@ -104,7 +104,7 @@ pub(crate) struct NasArgs {
     #[arg(long, value_name = "IOPS", value_parser = positive)]
     pub(crate) nas_iops: Option<f64>,
 
-    /// Time until the volume answers a request, like 1ms
+    /// Latency of the volume for one request, like 1ms
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) answer: Option<f64>,
 
@@ -162,7 +162,7 @@ pub(crate) struct CacheArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) size: Option<f64>,
 
-    /// Exponent of Zipf's law for how often blocks are read; equally often by default
+    /// Exponent of the Zipf distribution of reads over blocks; uniform by default
     #[arg(long, value_name = "S", value_parser = not_negative, requires = "working_set")]
     pub(crate) zipf: Option<f64>,
 
@@ -216,7 +216,7 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) power_price: Option<Price>,
 
-    /// Hours of operation that are paid for
+    /// Hours of operation, for the cost of power
     #[arg(long, value_name = "HOURS", default_value = "8760", value_parser = not_negative)]
     pub(crate) hours: f64,
 
@@ -224,7 +224,7 @@ pub(crate) struct BuyArgs {
     #[arg(long, value_name = "SHARE", value_parser = share(0.0..=1.0))]
     pub(crate) spares: Option<f64>,
 
-    /// Money that 1 % more speed of the fleet is worth, like 3USD; by default 1 % of the price of the cheapest model
+    /// What 1 % more speed of all nodes is worth, like 3USD; by default 1 % of the price of the cheapest model
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub(crate) worth: Option<Price>,
 

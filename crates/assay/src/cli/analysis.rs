@@ -157,7 +157,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) ceiling: Option<f64>,
 
-    /// Confidence level: the chance that no false order is named
+    /// Confidence level: the chance that the ranking states no false order
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.999))]
     pub(crate) level: f64,
 

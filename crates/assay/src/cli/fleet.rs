@@ -54,7 +54,7 @@ pub(crate) enum FleetCommand {
     /// Ask nodes what they are, and whether a suite would fit
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<FleetCheckArgs>),
-    /// Measure on many nodes, begun together, and bring the records here
+    /// Measure on many nodes at once, and bring the records here
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<FleetRunArgs>),
     /// Bring records of a run here that are still on the nodes
@@ -92,7 +92,7 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "PATH", default_value = ".", conflicts_with = "inventory")]
     pub(crate) target: String,
 
-    /// One node at a time: the reference for what they share
+    /// One node at a time, as the reference for runs at once
     #[arg(long, conflicts_with = "staggered")]
     pub(crate) alone: bool,
 
@@ -108,7 +108,7 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
 
-    /// Address that nodes connect to; without it a socket of this user alone, with ssh through its tunnel, and with Slurm any
+    /// Address that nodes connect to; without it a Unix socket of this user alone, with ssh through its tunnel, and with Slurm any
     /// address of this host
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
@@ -163,7 +163,7 @@ pub(crate) struct FleetReportArgs {
     #[arg(long, value_name = "RUN|none")]
     pub(crate) against: Option<String>,
 
-    /// Show everything in full: also of more than 12 nodes all tables, each with each of its figures
+    /// Show everything in full: all tables with all figures, also of more than 12 nodes
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -220,7 +220,7 @@ pub(crate) struct InventoryArgs {
     #[arg(short, long, value_name = "PATTERN", requires = "inventory")]
     pub(crate) limit: Option<String>,
 
-    /// Connections at a time; by default one for each node, up to 28; run has one for each
+    /// Connections at a time; by default one for each node, up to 28; run has one for each node
     #[arg(long, value_name = "N", requires = "inventory", value_parser = values::count(1..=10_000))]
     pub(crate) forks: Option<u32>,
 }
@@ -243,7 +243,7 @@ pub(crate) struct FleetCheckArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
 
-    /// Address that nodes connect to; without it a socket of this user alone, with ssh through its tunnel, and with Slurm any
+    /// Address that nodes connect to; without it a Unix socket of this user alone, with ssh through its tunnel, and with Slurm any
     /// address of this host
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,

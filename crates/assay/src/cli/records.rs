@@ -16,7 +16,7 @@ Examples:
   assay export --store cards model='SanDisk Ultra A1'
   assay import /mnt/stick/records             on the other machine
 
-Forms for other programs: assay report --format.";
+Formats for other programs: assay report --format.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {

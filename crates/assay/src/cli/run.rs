@@ -72,7 +72,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "LIST", value_parser = Cpus::parse)]
     pub(crate) cpus: Option<Cpus>,
 
-    /// Poll for completions instead of waiting for interrupts, in workloads of direct I/O; the device has to have queues for it
+    /// Poll for completions instead of waiting for interrupts, in workloads of direct I/O; the device needs poll queues
     #[arg(long)]
     pub(crate) poll: bool,
 

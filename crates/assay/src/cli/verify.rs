@@ -67,7 +67,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_enum, value_name = "CONTENT", conflicts_with_all = ["quick", "restore", "resume", "only"])]
     pub(crate) content: Option<ContentArg>,
 
-    /// How much is written in between, so that the cache of the medium cannot answer; 64MiB by default
+    /// Bytes written before reading back, so that the cache of the medium cannot answer; 64MiB by default
     #[arg(long, value_name = "SIZE")]
     pub(crate) cache: Option<Bytes>,
 
