@@ -216,11 +216,13 @@ pub(crate) fn about(record: &Record) -> Vec<Fact> {
 
 /// The results other than figures.
 pub(crate) fn results(record: &Record) -> Vec<Fact> {
-    let source = record.origin.printed_in().map(|(format, name)| clean(&format!("{format} from {name}")));
+    let source = record.origin.imported().map(|source| clean(&format!("{} from {}", source.format, source.file)));
+    let article = record.origin.printed_in().filter(|_| record.is_published()).map(|(_, article)| clean(article));
     let first = [
         Fact::new(Card, "classes", judge(record).sentence().map(|s| clean(&s))),
         Fact::new(Card, "over days", results::over_days_sentence(record)),
         Fact::new(Card, "imported", source),
+        Fact::new(Card, "source", article),
     ];
     let last = [
         Fact::new(Card, "per watt", results::per_watt(record)),

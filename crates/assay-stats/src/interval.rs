@@ -30,11 +30,11 @@ pub fn student_t(level: f64, degrees: u32) -> Option<f64> {
 /// is the inverse of the mean of operations per second (statistics: ratios on the log scale). Fewer than two values
 /// have no interval. No values, or a value that is not positive and finite, give no estimate.
 ///
-/// Values are taken as independent, which a few values cannot show. With three repeats of autocorrelation 0.8, the
+/// Values are assumed independent, which a few values cannot show. With three repeats of autocorrelation 0.8, the
 /// standard error from the repeats is a third of the true error of their mean.
 #[must_use]
 pub fn geometric(values: &[f64]) -> Option<Estimate> {
-    over_repeats(values, LEVEL, "geometric mean of repeats, t interval on logarithms, repeats taken as independent")
+    over_repeats(values, LEVEL, "geometric mean of repeats, t interval on logarithms, repeats assumed independent")
 }
 
 /// Level of a t interval that is computed after each repeat from the third on, up to nine times, until it is narrow

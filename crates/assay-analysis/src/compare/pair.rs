@@ -343,7 +343,7 @@ pub(super) fn estimate(values: &[f64], level: f64, basis: Basis, until_narrow: b
     let mut estimate = if until_narrow { geometric_until_known(values)? } else { geometric(values)? };
     let condition = match (basis, until_narrow) {
         (Basis::Repeats, true) => ", wider for being looked at after each repeat",
-        (Basis::Repeats, false) => ", repeats taken as independent",
+        (Basis::Repeats, false) => ", repeats assumed independent",
         (Basis::Runs | Basis::Days | Basis::Units, _) => "",
     };
     let of = of_values(basis);

@@ -457,7 +457,7 @@ impl Finding {
             }
             Self::NotTold { tool, untold } => cause![format!("{tool} does not report: {untold}")],
             Self::CopyOf { record } => {
-                cause![format!("a copy: its repeats are those of record {record} to the last digit")]
+                cause![format!("a copy: its repeats equal those of record {record} to the last digit")]
             }
             Self::MarkedDoubtful { why } => {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };

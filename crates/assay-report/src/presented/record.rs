@@ -117,7 +117,7 @@ impl<'a> Presented<'a> {
             let (least, most) = with_interval().fold((e.n, e.n), |(least, most), e| (least.min(e.n), most.max(e.n)));
             // Workloads with enough information end after fewer repeats.
             let repeats = if least == most { most.to_string() } else { format!("{least} to {most}") };
-            parts.push(format!("±: {level}interval over {repeats} repeats of this run, taken as independent"));
+            parts.push(format!("±: {level}interval over {repeats} repeats of this run, assumed independent"));
         }
         if estimates().any(|e| e.low.is_none() || e.high.is_none()) {
             // A printed figure has no interval, regardless of the number of runs behind it.
