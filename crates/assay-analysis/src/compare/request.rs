@@ -64,7 +64,7 @@ impl Default for Request {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// There is only one group.
-    #[error("one group is not enough: {name} ({}) has to be compared with something; name another", assay_core::units::counted(*.records, "record"))]
+    #[error("one group is not enough: {name} ({}) needs a second one to be compared with; name it", assay_core::units::counted(*.records, "record"))]
     OneGroup {
         /// The group.
         name: String,

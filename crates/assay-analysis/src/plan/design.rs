@@ -57,8 +57,8 @@ impl ExperimentPlan {
             assay_stats::plan::Fault::MoreRoundsThanSlots { rounds, slots } => PlanError::new(
                 "--rounds",
                 format!(
-                    "{rounds} rounds need {rounds} slots for each unit to meet a new one, there are {slots}; ask \
-                         for fewer rounds, or let units stay with --no-swap"
+                    "{rounds} rounds need {rounds} slots, as each unit takes a new one in each round; the plan has \
+                         {slots}; ask for fewer rounds, or let units stay with --no-swap"
                 ),
             ),
             other => PlanError::new("--units, --slots, --rounds", other.to_string()),

@@ -105,7 +105,7 @@ fn add(all: &mut Vec<ModelUnits>, model: ModelUnits, place: &str) -> Result<(), 
     for (number, unit) in model.units.iter().enumerate() {
         check_name("unit", unit, place)?;
         if model.units[..number].iter().any(|known| known.eq_ignore_ascii_case(unit)) {
-            let message = format!("unit `{unit}` of model `{}` is named twice; each has its own name", model.name);
+            let message = format!("unit `{unit}` of model `{}` is named twice; give each its own name", model.name);
             return Err(PlanError::new(place, message));
         }
     }
@@ -180,7 +180,7 @@ impl Slots {
         for (number, name) in names.iter().enumerate() {
             check_name("slot", name, place)?;
             if names[..number].iter().any(|known| known.eq_ignore_ascii_case(name)) {
-                return Err(PlanError::new(place, format!("slot `{name}` is named twice; each has its own name")));
+                return Err(PlanError::new(place, format!("slot `{name}` is named twice; give each its own name")));
             }
         }
         Ok(Self(names))

@@ -316,8 +316,8 @@ fn swap_verdict(test: &SwapTest) -> Vec<String> {
             ]
         }
         _ => vec![format!(
-            "Measure step 1, change places, measure step 2: two repeats or more of {load} in each place, with the labels \
-             model, unit and slot. Units of a step run at the same time."
+            "Measure step 1, swap the units, measure step 2. Each step needs two repeats or more of {load} for each unit, \
+             with the labels model, unit and slot. The units of a step run at the same time."
         )],
     }
 }

@@ -302,7 +302,7 @@ fn a_swap_test_says_what_to_measure_and_who_is_to_blame() {
     let place = planned();
     let swap = ["plan", "swap", "--suspect", "EVO=3@7", "--other", "EVO=1@2", "--load", "rand-read"];
     let before = run(place.assay(swap));
-    assert!(before.succeeds().stdout.contains("Measure step 1, change places"), "{}", before.stdout);
+    assert!(before.succeeds().stdout.contains("Measure step 1, swap the units"), "{}", before.stdout);
     let cell = &cells(&place)[0];
     let mut records = Vec::new();
     for (unit, slot, iops) in [("3", "7", 500.0), ("3", "2", 510.0), ("1", "7", 1000.0), ("1", "2", 1010.0)] {
