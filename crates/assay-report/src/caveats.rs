@@ -96,19 +96,8 @@ pub(crate) fn record_name(e: &Excluded) -> String {
 
 // The number of values that would settle an undecided answer, as text.
 
-/// `12 units of each would show a difference of 24 % (chance 80 %)`.
+/// `12 units of each would show a difference of 24 % (chance 80 %)`, `showing a difference of 3.0 % would need 64 units of each`.
 pub(crate) fn needed(needed: &Needed) -> String {
-    if needed.number > ANYBODY {
-        let what = match needed.of {
-            Values::Units | Values::Pairs | Values::Others => "units",
-            Values::Runs => "days",
-        };
-        let difference = needed_difference(needed.ratio);
-        return format!(
-            "{difference} would take more {what} than anyone would measure ({})",
-            grouped(needed.number.into())
-        );
-    }
     let of = match needed.of {
         Values::Units => "units of each",
         Values::Pairs => "units in both",
@@ -116,8 +105,11 @@ pub(crate) fn needed(needed: &Needed) -> String {
         Values::Runs => "runs of each on as many days",
         Values::Others => "other units",
     };
-    let (difference, chance) = (needed_difference(needed.ratio), percent(needed.power, 0));
-    format!("{} {of} would show {difference} (chance {chance})", needed.number)
+    let (difference, number) = (needed_difference(needed.ratio), grouped(needed.number.into()));
+    if needed.number > ANYBODY {
+        return format!("showing {difference} would need {number} {of}");
+    }
+    format!("{number} {of} would show {difference} (chance {})", percent(needed.power, 0))
 }
 
 /// A larger number is not practical, and is not given as advice.
@@ -332,10 +324,7 @@ mod tests {
             say(4, Values::Runs, 1.055),
             "4 runs of each on as many days would show a difference of 5.5 % (chance 80 %)"
         );
-        assert_eq!(
-            say(738, Values::Units, 1.03),
-            "a difference of 3.0 % would take more units than anyone would measure (738)"
-        );
+        assert_eq!(say(738, Values::Units, 1.03), "showing a difference of 3.0 % would need 738 units of each");
         assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would show a factor of 2.5"));
     }
 }

@@ -560,10 +560,11 @@ impl fmt::Display for Note {
                 write!(f, "{all} {of} left out; assay label {it} with model=…")
             }
             Self::OneRun { groups } => {
+                let each = if groups.len() > 1 { " each" } else { "" };
                 write!(
                     f,
-                    "{}: one run each; another run or unit may differ by more than the interval, which also assumes that \
-                     repeats are independent",
+                    "{}: one run{each}; another run or unit may differ by more than the interval, which assumes \
+                     independent repeats",
                     letters(groups)
                 )
             }
@@ -584,7 +585,7 @@ impl fmt::Display for Note {
                 write!(f, "{record} {word}: {}", all.join("; "))
             }
             Self::Published { groups } => {
-                write!(f, "{}: published figures, one value a unit and load", letters(groups))
+                write!(f, "{}: published figures, one value per unit and load", letters(groups))
             }
         }
     }

@@ -314,8 +314,8 @@ pub(super) fn found(pair: &Pair, quantity: Quantity, (first, second): (&str, &st
     };
     // What is not decided is only what the figures look like.
     let verb = match pair.verdict {
-        PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same | PairVerdict::BusTie => "is",
-        PairVerdict::CannotTell(_) => "looks",
+        PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same => "is",
+        PairVerdict::BusTie | PairVerdict::CannotTell(_) => "looks",
     };
     format!("{subject} {verb} {word} than {than}: {}", difference(pair))
 }

@@ -2,6 +2,7 @@
 
 use assay_analysis::Mark;
 use assay_analysis::compare::{Comparison, DoubtCause, Gate, GroupInfo, LoadComparison, Note, Pair, Side};
+use assay_core::estimate::Estimate;
 use assay_core::finding::Cause;
 use assay_core::text::{clean, statement};
 use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
@@ -84,8 +85,13 @@ fn figure(side: &Side, divisor: f64) -> Cell {
     let Some(estimate) = side.estimate.as_ref() else { return "–".into() };
     let marks = names::side_marks(side);
     let marks = if marks.is_empty() { marks } else { format!("; {marks}") };
-    let value = if side.values.len() > 1 { with_point(estimate, divisor) } else { shown(estimate, divisor).value };
-    Cell::with(value, format!("({}{marks})", names::values_counted(side)))
+    Cell::with(without_count(side, estimate, divisor), format!("({}{marks})", names::values_counted(side)))
+}
+
+/// The figure of a side. How many values it has stands beside it.
+fn without_count(side: &Side, estimate: &Estimate, divisor: f64) -> String {
+    let has_interval = side.values.len() > 1 && estimate.low.is_some() && estimate.high.is_some();
+    if has_interval { with_point(estimate, divisor) } else { shown(estimate, divisor).value }
 }
 
 fn answer(c: &Comparison, load: &LoadComparison, pair: &Pair) -> String {
@@ -238,8 +244,7 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     page.add(line);
     let axis = Axis::for_load(load, c.margin);
     let figure = |side: &Side| {
-        let shown = |e| if side.values.len() > 1 { with_point(e, divisor) } else { shown(e, divisor).value };
-        side.estimate.as_ref().map_or_else(|| "–".to_owned(), shown)
+        side.estimate.as_ref().map_or_else(|| "–".to_owned(), |estimate| without_count(side, estimate, divisor))
     };
     let rows: Vec<(&Side, String, String)> =
         load.sides.iter().map(|side| (side, figure(side), names::values_counted(side))).collect();

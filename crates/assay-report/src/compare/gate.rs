@@ -323,7 +323,7 @@ fn runs_of_reference(check: &Check, reference: &str) -> Option<String> {
         ));
     }
     by_repeats(check).then(|| {
-        "repeats of single runs decide; three or more runs of the reference would show how much runs here differ"
+        "decided by the repeats of single runs; three or more runs of the reference would show how much runs differ"
             .to_owned()
     })
 }
@@ -364,7 +364,7 @@ fn smallest(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Op
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ((least, quiet), (most, loud)) = (all.first()?, all.last()?);
     let known = if by_repeats(check) { "at least " } else { "" };
-    let from = format!("smallest limit that an unchanged group keeps here: {known}{}", rounded_up(*most));
+    let from = format!("smallest limit that an unchanged group would pass here: {known}{}", rounded_up(*most));
     Some(match all.len() {
         1 => from,
         _ if rounded_up(*least) == rounded_up(*most) => from,

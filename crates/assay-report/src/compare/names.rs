@@ -59,7 +59,7 @@ pub(super) fn basis_name(basis: Basis) -> &'static str {
 pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
     match basis {
         Basis::Repeats if any_day => ["a unit on any day, by one run", "units on any day, by one run each"],
-        Basis::Repeats => ["a unit in this run", "units in these runs"],
+        Basis::Repeats => ["one unit in one run", "one unit in one run each"],
         Basis::Runs if any_day => ["a unit on any day, by one day", "units on any day, by one day each"],
         Basis::Runs => ["a unit on that day", "units on those days"],
         Basis::Days => ["a unit", "units"],
