@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use assay_core::finding::{self, Finding, is_small_area};
-use assay_core::record::{Measurement, Record};
+use assay_core::observation::{Observation, ObservedMeasurement};
+use assay_core::record::Record;
 use assay_core::verification::Verification;
 
 use crate::exclusion::{Excluded, NoFigureCause, Reason, excluded_whole, invalid};
@@ -16,12 +17,13 @@ use crate::reading::{Mark, Reading, measurement, reading_of};
 /// records of a small test area beside full ones, may not be grouped. A single record is always kept, because it is
 /// grouped with no other.
 #[must_use]
-pub fn named<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Vec<&'a Record>, Vec<Excluded>) {
-    let all: Vec<&Record> = records.into_iter().collect();
+pub fn named<'a>(records: impl IntoIterator<Item = &'a Observation>) -> (Vec<&'a Observation>, Vec<Excluded>) {
+    let all: Vec<&Observation> = records.into_iter().collect();
     if all.len() == 1 {
         return (all, Vec::new());
     }
-    let (named, nameless): (Vec<&Record>, Vec<&Record>) = all.into_iter().partition(|record| names_model(record));
+    let (named, nameless): (Vec<&Observation>, Vec<&Observation>) =
+        all.into_iter().partition(|record| names_model(record));
     let (full, small) = full_areas(named);
     let nameless = nameless.into_iter().map(|record| Excluded::new(record, None, Reason::NoModel));
     (full, nameless.chain(small).collect())
@@ -37,7 +39,7 @@ pub fn excluded(reading: &Reading<'_>) -> Option<Reason> {
 /// The figure of a record under a load, with only its positive and finite values, and the reasons for the parts that
 /// are left out.
 #[must_use]
-pub fn examine<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
+pub fn examine<'a>(record: &'a Observation, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
     let Some(measured) = measurement(record, load) else {
         let nothing = record.measurements.is_empty();
         let bare = || Reason::NoFigure { cause: NoFigureCause::NothingMeasured { outcome: record.outcome.clone() } };
@@ -62,7 +64,7 @@ pub fn examine<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Opti
 
 /// The figure of a record under a load, if it may decide something, and the reasons for what is left out or missing.
 #[must_use]
-pub fn admit<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
+pub fn admit<'a>(record: &'a Observation, load: &Load, quantity: Quantity) -> (Option<Reading<'a>>, Vec<Reason>) {
     let (reading, reasons) = examine(record, load, quantity);
     match reading.as_ref().map_or_else(|| excluded_whole(record), excluded) {
         Some(barred) => (None, vec![barred]),
@@ -70,7 +72,7 @@ pub fn admit<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> (Option
     }
 }
 
-fn cause(measurement: &Measurement) -> NoFigureCause {
+fn cause(measurement: &ObservedMeasurement) -> NoFigureCause {
     let fewer = measurement.warnings.iter().find(|w| matches!(w.finding, finding::Finding::FewerRepeats { .. }));
     match (fewer, measurement.repeats.len()) {
         (Some(warning), _) => NoFigureCause::Skipped { warning: Box::new(warning.clone()) },
@@ -80,7 +82,7 @@ fn cause(measurement: &Measurement) -> NoFigureCause {
 }
 
 /// The reason that names the most similar load that was measured instead of the requested one.
-fn nearest(record: &Record, load: &Load) -> Reason {
+fn nearest(record: &Observation, load: &Load) -> Reason {
     let kind = |other: &Load| {
         let conditions: Vec<String> = other.conditions().map(str::to_owned).collect();
         (other.op(), other.pattern(), other.synced, other.read_percent, conditions, other.blocks.clone())
@@ -114,16 +116,29 @@ fn depth(load: &Load) -> String {
     if load.jobs > 1 { format!("{depth}, {} jobs", load.jobs) } else { depth }
 }
 
+/// [`share_verdicts`] of whole records.
+pub fn share_verdicts_of_records(records: &mut [Record], checks: &[Observation]) {
+    let before: Vec<Observation> = records.iter().map(Observation::from).collect();
+    let mut after = before.clone();
+    share_verdicts(&mut after, checks);
+    for ((record, before), after) in records.iter_mut().zip(before).zip(after) {
+        // An observation lacks the map of a check.
+        if before.verification != after.verification {
+            record.verification = after.verification;
+        }
+    }
+}
+
 /// Shares the verdicts of verifications among all records of a unit.
 ///
 /// A unit that one record or check found fake, damaged or failing is bad in all its records. A genuine verdict of a
 /// check is copied to all records of the unit, together with the id of the check. A record without a unit name keeps
 /// its own verdict only.
-pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
+pub fn share_verdicts(records: &mut [Observation], checks: &[Observation]) {
     // A later check that sees no loss does not cancel a proven loss. Of two checks with equal weight, the later one
     // counts.
     let mut known: HashMap<(String, String), (bool, String, Verification)> = HashMap::new();
-    let found_by = |record: &Record, verification: &Verification| Verification {
+    let found_by = |record: &Observation, verification: &Verification| Verification {
         by_check: Some(record.id.clone()),
         ..verification.clone()
     };
@@ -155,7 +170,7 @@ pub fn share_verdicts(records: &mut [Record], checks: &[Record]) {
 
 /// That the test area of a record was less than a quarter of what its suite asks for; `None` where it was not.
 #[must_use]
-pub fn small_area(record: &Record) -> Option<Reason> {
+pub fn small_area(record: &Observation) -> Option<Reason> {
     record.warnings.iter().find_map(|warning| match warning.finding {
         Finding::SmallerSpan { asked_bytes, used_bytes, .. } if is_small_area(asked_bytes, used_bytes) => {
             Some(Reason::SmallArea { asked_bytes, used_bytes })
@@ -165,7 +180,7 @@ pub fn small_area(record: &Record) -> Option<Reason> {
 }
 
 /// Records with a full test area, and those without. Where all are small, they are alike in that, and all stay.
-pub(crate) fn full_areas(records: Vec<&Record>) -> (Vec<&Record>, Vec<Excluded>) {
+pub(crate) fn full_areas(records: Vec<&Observation>) -> (Vec<&Observation>, Vec<Excluded>) {
     let small: BTreeSet<usize> =
         records.iter().enumerate().filter(|(_, record)| small_area(record).is_some()).map(|(at, _)| at).collect();
     if small.len() == records.len() {
@@ -190,7 +205,7 @@ mod tests {
     use crate::advise::samples::{card, fake, record};
 
     /// A check of a day of January.
-    fn checked(unit: &str, day: u32, verdict: Verdict) -> Record {
+    fn checked(unit: &str, day: u32, verdict: Verdict) -> Observation {
         let mut record = fake(record("Card", unit));
         record.created = format!("2026-01-{day:02}T00:00:00Z");
         record.verification.as_mut().unwrap().verdict = verdict;
@@ -199,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_unit_has_its_worst_verdict_and_of_equals_the_latest() {
-        let shared = |unit: &str, checks: &[Record]| {
+        let shared = |unit: &str, checks: &[Observation]| {
             let mut records = [record("Card", unit), record("Other", unit)];
             share_verdicts(&mut records, checks);
             assert!(records[1].verification.is_none());
@@ -219,7 +234,7 @@ mod tests {
     #[test]
     fn figures_of_a_fake_that_a_check_took_for_genuine_decide_nothing() {
         let verification = checked("1", 2, Verdict::Genuine).verification;
-        let measured = Record { verification, ..card("Card", "1", &[1000.0]) };
+        let measured = Observation { verification, ..card("Card", "1", &[1000.0]) };
         let mut shared = [measured, checked("1", 1, Verdict::Fake)];
         share_verdicts(&mut shared, &[]);
         assert!(excluded_whole(&shared[0]).is_some());
@@ -233,10 +248,11 @@ mod tests {
         assert_eq!(shared[0].verification.as_ref().unwrap().verdict, Verdict::Genuine);
     }
 
-    fn imported(id: &str, labels: &[(&str, &str)]) -> Record {
+    fn imported(id: &str, labels: &[(&str, &str)]) -> Observation {
         let mut record = record("", "");
         record.id = id.to_owned();
-        record.origin = assay_core::record::Origin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
+        record.origin =
+            assay_core::observation::ObservedOrigin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
         record.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         (record.medium.vendor, record.medium.model, record.medium.unit) = (None, None, None);
         record
@@ -258,8 +274,8 @@ mod tests {
     fn one_record_alone_and_one_of_assay_itself_are_asked_of() {
         let one = imported("z1", &[]);
         assert_eq!(named([&one]).0.len(), 1);
-        let own = Record { origin: assay_core::record::Origin::default(), ..imported("a1", &[]) };
-        let again = Record { id: "a2".to_owned(), ..own.clone() };
+        let own = Observation { origin: assay_core::observation::ObservedOrigin::default(), ..imported("a1", &[]) };
+        let again = Observation { id: "a2".to_owned(), ..own.clone() };
         assert_eq!(named([&own, &again]).0.len(), 2);
         assert_eq!(identity(&own), identity(&again));
         // The unit is known, though its model is not.
@@ -267,7 +283,7 @@ mod tests {
         assert_eq!(identity(&imported("z1", &unit)), identity(&imported("z2", &unit)));
     }
 
-    fn of_area(unit: &str, used_bytes: u64) -> Record {
+    fn of_area(unit: &str, used_bytes: u64) -> Observation {
         let mut record = record("Card", unit);
         let limit = finding::AreaLimit::FreeSpace;
         record.warnings.push(Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes, limit }.into());

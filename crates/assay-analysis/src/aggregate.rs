@@ -2,7 +2,7 @@
 //! nothing is decided by them: a mean without best and worst is taken for each figure separately, so that no run may
 //! have shown it, and the best of N runs grows with N.
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use serde::Serialize;
 
 use crate::admission::named;
@@ -72,9 +72,9 @@ pub struct AggregateRow {
 /// The figures of all loads and scores by medium, in the order in which media and loads appear, and the records that
 /// are left out.
 #[must_use]
-pub fn aggregate(records: &[Record], how: Aggregate) -> (Vec<AggregateRow>, Vec<Excluded>) {
+pub fn aggregate(records: &[Observation], how: Aggregate) -> (Vec<AggregateRow>, Vec<Excluded>) {
     let (named, nameless) = named(records);
-    let mut media: Vec<(String, Vec<&Record>)> = Vec::new();
+    let mut media: Vec<(String, Vec<&Observation>)> = Vec::new();
     for record in named {
         let whose = identity(record);
         let name = short_name(&whose);
@@ -86,7 +86,7 @@ pub fn aggregate(records: &[Record], how: Aggregate) -> (Vec<AggregateRow>, Vec<
     (media.into_iter().flat_map(|(medium, runs)| of_medium(&medium, &runs, how)).collect(), nameless)
 }
 
-fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow> {
+fn of_medium(medium: &str, runs: &[&Observation], how: Aggregate) -> Vec<AggregateRow> {
     let mut rows = Vec::new();
     let mut add = |load: String, figure, unit: &str, values: Vec<f64>, more_is_better| {
         if !values.is_empty() {
@@ -120,7 +120,7 @@ fn of_medium(medium: &str, runs: &[&Record], how: Aggregate) -> Vec<AggregateRow
 }
 
 /// The figure of one run: the mean of its repeats. `None` for a figure that may not win a comparison.
-fn of_run(run: &Record, load: &Load, quantity: Quantity) -> Option<f64> {
+fn of_run(run: &Observation, load: &Load, quantity: Quantity) -> Option<f64> {
     let values = reading(run, load, quantity).filter(Reading::counts)?.values;
     Some(values.iter().sum::<f64>() / values.len() as f64)
 }

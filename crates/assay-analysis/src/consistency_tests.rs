@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::finding::Finding;
+use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::random::Generator;
 
@@ -29,7 +29,7 @@ fn stores() -> u64 {
 
 /// A store of several models with several units. Each unit has runs under several loads, and some of the runs decide
 /// nothing.
-fn store(seed: u64) -> Vec<Record> {
+fn store(seed: u64) -> Vec<Observation> {
     let mut draw = Generator::new(seed);
     let loads = [
         work(Op::Read, Pattern::Random, (4096, 1, 1)),
@@ -64,7 +64,7 @@ fn store(seed: u64) -> Vec<Record> {
                     0 => fake(new),
                     1 => broken(new),
                     2 => invalid(new),
-                    3 => Record { outcome: Outcome::Running, ..new },
+                    3 => Observation { outcome: Outcome::Running, ..new },
                     4 => one_value(new),
                     _ => new,
                 };
@@ -77,7 +77,7 @@ fn store(seed: u64) -> Vec<Record> {
 }
 
 /// One repeat of each load.
-fn one_value(mut record: Record) -> Record {
+fn one_value(mut record: Observation) -> Observation {
     record.measurements.iter_mut().for_each(|measurement| measurement.repeats.truncate(1));
     record
 }
@@ -97,7 +97,7 @@ type LeftOut = BTreeSet<(String, String)>;
 /// Pairs of models with several units, where the first is better, by little or by much.
 type BetterPairs = BTreeSet<(String, String)>;
 
-fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, BetterPairs)> {
+fn by_ranking(records: &[Observation]) -> Option<(Load, Figures, LeftOut, BetterPairs)> {
     let report = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).ok()?.primary;
     let better = |pair: &&PairRow| matches!(pair.verdict, Better::First | Better::FirstPerhapsSlightly);
     let better = report.pairs.iter().filter(better).map(|pair| (pair.first.clone(), pair.second.clone())).collect();
@@ -107,7 +107,7 @@ fn by_ranking(records: &[Record]) -> Option<(Load, Figures, LeftOut, BetterPairs
     Some((report.load, figures, out, better))
 }
 
-fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, BetterPairs)> {
+fn by_comparison(records: &[Observation]) -> Option<(Load, Figures, LeftOut, BetterPairs)> {
     let named = [records.to_vec()];
     let groups = split(&named, By::Model);
     let found = compare(&groups, &Request::default()).ok()?;
@@ -136,14 +136,14 @@ fn by_comparison(records: &[Record]) -> Option<(Load, Figures, LeftOut, BetterPa
     Some((load.load.clone(), figures, out, better.collect()))
 }
 
-fn by_race(records: &[Record], load: &Load) -> Option<(Figures, LeftOut)> {
+fn by_race(records: &[Observation], load: &Load) -> Option<(Figures, LeftOut)> {
     let options = RaceOptions { threshold: 0.95, cap: 6, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
     let step = race(records, load, deciding_quantity(records, load).quantity, &options).ok()?;
     let row = |c: &crate::plan::Chance| Some((c.model.clone(), (c.mean?, c.units as usize)));
     Some((step.chances.iter().filter_map(row).collect(), left_out(&step.excluded, load)))
 }
 
-fn by_purchase(records: &[Record]) -> Option<(Load, Figures, LeftOut)> {
+fn by_purchase(records: &[Observation]) -> Option<(Load, Figures, LeftOut)> {
     let question = BuyQuestion::for_nodes(28);
     let found = advise::buy(records, &question).ok()?;
     let row = |o: &advise::BuyOffer| {
@@ -256,24 +256,24 @@ fn read() -> Workload {
     Workload { queue_depth: 1, ..Workload::new("w", Op::Read, Pattern::Random, 4096) }
 }
 
-fn measured(workload: Workload, iops: &[f64], best: bool) -> Measurement {
+fn measured(workload: Workload, iops: &[f64], best: bool) -> ObservedMeasurement {
     let block = workload.block_bytes as f64;
-    let mut measurement = Measurement::empty(workload, "sync");
-    let repeat = |iops: &f64| Repeat {
+    let mut measurement = ObservedMeasurement::new(workload);
+    let repeat = |iops: &f64| ObservedRepeat {
         operations: 100,
         iops: *iops,
         bytes_per_second: iops * block,
-        ..Repeat::empty("", Outcome::Completed)
+        ..ObservedRepeat::new(Outcome::Completed)
     };
     measurement.repeats = iops.iter().map(repeat).collect();
     if best {
-        measurement.warn(Finding::BestOf { runs: Some(5) });
+        measurement.warnings.push(Finding::BestOf { runs: Some(5) }.into());
     }
     measurement
 }
 
 /// Four units of each of two models; those of A are the best of five where `best` says so.
-fn best_of_store(a: f64, b: f64, best: bool) -> Vec<Record> {
+fn best_of_store(a: f64, b: f64, best: bool) -> Vec<Observation> {
     let card = |model: &str, at: u32, iops: f64, best: bool| {
         let iops = iops * (1.0 + 0.004 * f64::from(at));
         let measurement = measured(read(), &[iops * 0.999, iops, iops * 1.001], best);
@@ -285,8 +285,8 @@ fn best_of_store(a: f64, b: f64, best: bool) -> Vec<Record> {
 }
 
 /// What rank and compare say of A and B, and whether race and buy name a model.
-fn verdicts(records: &[Record]) -> (Better, PairVerdict, bool, Option<String>) {
-    let named: Vec<&Record> = records.iter().collect();
+fn verdicts(records: &[Observation]) -> (Better, PairVerdict, bool, Option<String>) {
+    let named: Vec<&Observation> = records.iter().collect();
     let ranked = rank(&named, &RankOptions::default()).unwrap().primary.pairs[0].verdict;
     let groups = [records.to_vec()];
     let compared =
@@ -378,15 +378,15 @@ fn a_share_of_a_volume_is_not_beaten_by_the_best_of_several_runs() {
 #[test]
 fn models_of_different_computers_are_told_apart_by_no_command() {
     let card = |id: &str, model: &str, unit: &str, iops: f64, cpu: &str| {
-        let mut measurement = Measurement::empty(
-            Workload { queue_depth: 1, ..Workload::new("w", Op::Read, Pattern::Random, 4096) },
-            "sync",
-        );
-        let repeat = |iops| Repeat {
+        let mut measurement = ObservedMeasurement::new(Workload {
+            queue_depth: 1,
+            ..Workload::new("w", Op::Read, Pattern::Random, 4096)
+        });
+        let repeat = |iops| ObservedRepeat {
             operations: 100,
             iops,
             bytes_per_second: iops * 4096.0,
-            ..Repeat::empty("", Outcome::Completed)
+            ..ObservedRepeat::new(Outcome::Completed)
         };
         measurement.repeats = [iops * 0.999, iops, iops * 1.001].map(repeat).to_vec();
         let mut record = samples::record(id, model, unit, vec![measurement]);
@@ -395,7 +395,7 @@ fn models_of_different_computers_are_told_apart_by_no_command() {
         record.host.cpu = Some(cpu.to_owned());
         record
     };
-    let mut records: Vec<Record> = (0..4)
+    let mut records: Vec<Observation> = (0..4)
         .flat_map(|at| {
             let (unit, off) = (at.to_string(), 1.0 + 0.01 * f64::from(at));
             [
@@ -405,8 +405,8 @@ fn models_of_different_computers_are_told_apart_by_no_command() {
         })
         .collect();
     let load = loads(&records)[0].clone();
-    let said = |records: &[Record]| {
-        let named: Vec<&Record> = records.iter().collect();
+    let said = |records: &[Observation]| {
+        let named: Vec<&Observation> = records.iter().collect();
         let ranked = rank(&named, &RankOptions::default()).unwrap().primary.pairs[0].verdict;
         let named = [records.to_vec()];
         let compared = compare(&split(&named, By::Model), &Request::default()).unwrap();
@@ -425,11 +425,15 @@ fn models_of_different_computers_are_told_apart_by_no_command() {
 
 // No verdict depends on the unit of the figures, or on how their sums are rounded.
 
-fn card_at(model: &str, unit: usize, iops: f64) -> Record {
+fn card_at(model: &str, unit: usize, iops: f64) -> Observation {
     let workload = Workload { queue_depth: 1, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
-    let mut measurement = Measurement::empty(workload, "sync");
-    let repeat =
-        Repeat { operations: 100, iops, bytes_per_second: iops * 4096.0, ..Repeat::empty("", Outcome::Completed) };
+    let mut measurement = ObservedMeasurement::new(workload);
+    let repeat = ObservedRepeat {
+        operations: 100,
+        iops,
+        bytes_per_second: iops * 4096.0,
+        ..ObservedRepeat::new(Outcome::Completed)
+    };
     measurement.repeats = vec![repeat; 3];
     let mut record = samples::record(&format!("{model}{unit}"), model, &unit.to_string(), vec![measurement]);
     record.created = format!("2026-01-{:02}T00:00:00Z", unit + 1);
@@ -438,7 +442,7 @@ fn card_at(model: &str, unit: usize, iops: f64) -> Record {
 
 /// The verdicts on two models of these units.
 fn scaled_verdicts(a: &[f64], b: &[f64], factor: f64) -> (Option<Better>, PairVerdict, usize) {
-    let of = |model: &'static str, values: &[f64]| -> Vec<Record> {
+    let of = |model: &'static str, values: &[f64]| -> Vec<Observation> {
         values.iter().enumerate().map(|(at, value)| card_at(model, at, value * factor)).collect()
     };
     let records = [of("A", a), of("B", b)].concat();

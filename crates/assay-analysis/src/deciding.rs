@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use assay_core::estimate::Estimate;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::power::{Deviation, POWER, Test};
@@ -72,7 +72,10 @@ impl std::error::Error for LoadError {}
 ///
 /// # Errors
 /// None of the records has such a load.
-pub fn loads_named<'a>(records: impl IntoIterator<Item = &'a Record>, words: &str) -> Result<Vec<Load>, LoadError> {
+pub fn loads_named<'a>(
+    records: impl IntoIterator<Item = &'a Observation>,
+    words: &str,
+) -> Result<Vec<Load>, LoadError> {
     let mut names: BTreeMap<Load, BTreeSet<String>> = BTreeMap::new();
     for (load, measurement) in records.into_iter().flat_map(numbered) {
         names.entry(load).or_default().insert(bare(&measurement.workload.name));
@@ -102,7 +105,7 @@ pub fn loads_named<'a>(records: impl IntoIterator<Item = &'a Record>, words: &st
 /// # Errors
 /// No record has such a load.
 pub fn deciding_load(
-    records: &[(usize, &Record)],
+    records: &[(usize, &Observation)],
     words: Option<&str>,
     among: Option<&[Load]>,
 ) -> Result<Load, LoadError> {
@@ -125,9 +128,9 @@ pub fn deciding_load(
 
 /// Records with the number of their model, for [`deciding_load`].
 #[must_use]
-pub fn by_model<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<(usize, &'a Record)> {
+pub fn by_model<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Vec<(usize, &'a Observation)> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-    let number = |record: &'a Record| {
+    let number = |record: &'a Observation| {
         let next = numbers.len();
         (*numbers.entry(identity(record).model).or_insert(next), record)
     };
@@ -150,7 +153,7 @@ struct Held {
 }
 
 impl Holders {
-    fn of<'a>(records: impl Iterator<Item = &'a (usize, &'a Record)>, wanted: impl Fn(&Load) -> bool) -> Self {
+    fn of<'a>(records: impl Iterator<Item = &'a (usize, &'a Observation)>, wanted: impl Fn(&Load) -> bool) -> Self {
         let mut all = Self { loads: BTreeMap::new(), records: 0 };
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
         for (group, record) in records {
@@ -237,7 +240,7 @@ pub struct Decides {
 
 /// The figure of a load that decides among these records.
 #[must_use]
-pub fn deciding_quantity<'a>(records: impl IntoIterator<Item = &'a Record>, load: &Load) -> Decides {
+pub fn deciding_quantity<'a>(records: impl IntoIterator<Item = &'a Observation>, load: &Load) -> Decides {
     let usual = Quantity::usual(load);
     if usual != Quantity::BytesPerSecond || load.op() != Op::Write {
         return Decides { quantity: usual, lacking: 0 };
@@ -333,7 +336,7 @@ pub const ASSUMED_DAYS: f64 = PRIOR_DEVIATION;
 /// A figure of a record with the interval of what its unit does over many days, which is what decisions about it take;
 /// that of the figure itself holds for that run. `None` where the record has no figure, or one value of it.
 #[must_use]
-pub fn over_days(record: &Record, load: &Load, quantity: Quantity) -> Option<Estimate> {
+pub fn over_days(record: &Observation, load: &Load, quantity: Quantity) -> Option<Estimate> {
     let values = reading(record, load, quantity)?.values;
     let over = OverDays::from_runs(&[RunOfDay::undated(&values)])?;
     let (low, high) = over.interval(LEVEL)?;
@@ -349,8 +352,8 @@ pub fn over_days(record: &Record, load: &Load, quantity: Quantity) -> Option<Est
 
 #[cfg(test)]
 mod tests {
+    use assay_core::observation::{ObservedMeasurement, ObservedRepeat};
     use assay_core::outcome::Outcome;
-    use assay_core::record::{Measurement, Repeat};
     use assay_core::workload::{Op, Pattern, Workload};
 
     use super::*;
@@ -360,7 +363,7 @@ mod tests {
     use crate::rank::{RankOptions, rank};
     use crate::{advise, loads, published, samples};
 
-    fn decided(records: &[Record], words: Option<&str>) -> Result<String, String> {
+    fn decided(records: &[Observation], words: Option<&str>) -> Result<String, String> {
         deciding_load(&by_model(records), words, None).map(|l| l.title()).map_err(|e| e.to_string())
     }
 
@@ -409,9 +412,9 @@ mod tests {
     fn the_load_that_all_have_decides_in_any_company() {
         let at = |depth| Workload { queue_depth: depth, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
         let of = |id: &str, model: &str, unit: &str, depths: &[u32]| {
-            let measured = |depth: &u32| Measurement {
-                repeats: vec![Repeat { operations: 9, iops: 9.0, ..Repeat::empty("", Outcome::Completed) }],
-                ..Measurement::empty(at(*depth), "sync")
+            let measured = |depth: &u32| ObservedMeasurement {
+                repeats: vec![ObservedRepeat { operations: 9, iops: 9.0, ..ObservedRepeat::new(Outcome::Completed) }],
+                ..ObservedMeasurement::new(at(*depth))
             };
             samples::record(id, model, unit, depths.iter().map(measured).collect())
         };
@@ -455,15 +458,15 @@ mod tests {
     }
 
     /// A sequential write that is acknowledged at one rate and durable at another.
-    fn card(id: &str, model: &str, unit: &str, rate: f64, durable: Option<f64>) -> Record {
+    fn card(id: &str, model: &str, unit: &str, rate: f64, durable: Option<f64>) -> Observation {
         let workload = Workload { queue_depth: 8, ..Workload::new("w", Op::Write, Pattern::Sequential, 1 << 20) };
-        let mut measurement = Measurement::empty(workload, "sync");
-        let repeat = |off: f64| Repeat {
+        let mut measurement = ObservedMeasurement::new(workload);
+        let repeat = |off: f64| ObservedRepeat {
             operations: 100,
             iops: rate * off / 1048576.0,
             bytes_per_second: rate * off,
             durable_bytes_per_second: durable.map(|durable| durable * off),
-            ..Repeat::empty("", Outcome::Completed)
+            ..ObservedRepeat::new(Outcome::Completed)
         };
         measurement.repeats = [0.999, 1.0, 1.001].map(repeat).to_vec();
         let mut record = samples::record(id, model, unit, vec![measurement]);
@@ -472,7 +475,7 @@ mod tests {
     }
 
     /// A is acknowledged at 60 MB/s and durable at 20, B at 40 and 35.
-    fn store() -> Vec<Record> {
+    fn store() -> Vec<Observation> {
         let of = |at: u32| {
             let (unit, off) = (at.to_string(), 1.0 + 0.01 * f64::from(at));
             let card = |model: &str, rate: f64, durable: f64| {
@@ -487,7 +490,7 @@ mod tests {
     #[test]
     fn one_figure_decides_on_writes_in_every_command() {
         let records = store();
-        let named: Vec<&Record> = records.iter().collect();
+        let named: Vec<&Observation> = records.iter().collect();
         let load = loads(named.iter().copied())[0].clone();
         let ranked = rank(&named, &RankOptions::default()).unwrap().primary;
         assert_eq!((ranked.models[0].model.as_str(), ranked.quantity), ("B", Quantity::DurableBytesPerSecond));
@@ -510,7 +513,7 @@ mod tests {
         records.push(card("A9", "A", "9", 60e6, None));
         let load = loads(&records)[0].clone();
         assert_eq!(deciding_quantity(&records, &load), Decides { quantity: Quantity::BytesPerSecond, lacking: 1 });
-        let named: Vec<&Record> = records.iter().collect();
+        let named: Vec<&Observation> = records.iter().collect();
         let ranked = rank(&named, &RankOptions::default()).unwrap().primary;
         assert_eq!(ranked.models[0].model, "A");
         assert!(ranked.remarks.contains(&crate::rank::Remark::Acknowledged { lacking: 1 }), "{:?}", ranked.remarks);
@@ -539,9 +542,13 @@ mod tests {
     #[test]
     fn it_is_the_interval_that_decisions_take() {
         let workload = Workload::new("w", Op::Read, Pattern::Sequential, 1 << 20);
-        let mut measurement = Measurement::empty(workload, "sync");
+        let mut measurement = ObservedMeasurement::new(workload);
         measurement.repeats = [9.9e6, 10e6, 10.1e6]
-            .map(|rate| Repeat { operations: 100, bytes_per_second: rate, ..Repeat::empty("", Outcome::Completed) })
+            .map(|rate| ObservedRepeat {
+                operations: 100,
+                bytes_per_second: rate,
+                ..ObservedRepeat::new(Outcome::Completed)
+            })
             .to_vec();
         let rates: Vec<f64> = measurement.repeats.iter().map(|r| r.bytes_per_second).collect();
         measurement.bytes_per_second = assay_stats::geometric(&rates);

@@ -4,8 +4,8 @@ use std::fmt;
 
 use assay_core::finding::{self, Finding, Severity, Warning};
 use assay_core::medium::Mounted;
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::{Measurement, Record};
 use assay_core::units::{Bytes, grouped};
 use assay_core::verification::Verdict;
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub struct Excluded {
 impl Excluded {
     /// Leaves out a record (`load` is `None`), or its figure under a load.
     #[must_use]
-    pub fn new(record: &Record, load: Option<&Load>, reason: Reason) -> Self {
+    pub fn new(record: &Observation, load: Option<&Load>, reason: Reason) -> Self {
         let whose = identity(record);
         Self { record: record.id.clone(), model: whose.model, unit: whose.unit, load: load.map(Load::title), reason }
     }
@@ -319,7 +319,7 @@ impl fmt::Display for Reason {
 
 /// Why a record decides nothing under any load; `None` if it may.
 #[must_use]
-pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
+pub(crate) fn excluded_whole(record: &Observation) -> Option<Reason> {
     if let Some(verification) = record.verification.as_ref().filter(|v| v.verdict.is_bad()) {
         return Some(Reason::NotGenuine { verdict: verification.verdict });
     }
@@ -338,7 +338,7 @@ pub(crate) fn excluded_whole(record: &Record) -> Option<Reason> {
     (warned || said).then(|| invalid(record, None))
 }
 
-pub(crate) fn invalid(record: &Record, measurement: Option<&Measurement>) -> Reason {
+pub(crate) fn invalid(record: &Observation, measurement: Option<&ObservedMeasurement>) -> Reason {
     let own = measurement.into_iter().flat_map(|m| &m.warnings);
     let warning = record.warnings.iter().chain(own).find(|w| w.severity == Severity::Invalid);
     let warning = warning.or(record.validity.reasons.first());

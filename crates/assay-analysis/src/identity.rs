@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_stats::days::{day_of_each, days_of_sittings};
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ pub struct Identity {
 
 /// The model and unit that a record measured.
 #[must_use]
-pub fn identity(record: &Record) -> Identity {
+pub fn identity(record: &Observation) -> Identity {
     let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty()).cloned();
     let unit = if names_unit(record) { unit_of(record) } else { node_of(record).unwrap_or_default() };
     let own = unit.is_empty() && !names_model(record);
@@ -41,12 +41,12 @@ pub fn identity(record: &Record) -> Identity {
 
 /// Whether label or medium name the unit.
 #[must_use]
-pub(crate) fn names_unit(record: &Record) -> bool {
+pub(crate) fn names_unit(record: &Observation) -> bool {
     !unit_of(record).is_empty()
 }
 
 /// The node of a record of a run on many nodes.
-pub(crate) fn node_of(record: &Record) -> Option<String> {
+pub(crate) fn node_of(record: &Observation) -> Option<String> {
     let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty());
     let part = record.cluster.as_ref().map(|part| part.node.clone());
     part.or_else(|| label("fleet").and(label("node")).cloned())
@@ -54,7 +54,7 @@ pub(crate) fn node_of(record: &Record) -> Option<String> {
 
 /// Label `unit`, or the serial number; empty where neither is known.
 #[must_use]
-pub fn unit_of(record: &Record) -> String {
+pub fn unit_of(record: &Observation) -> String {
     let label = record.labels.get("unit").filter(|value| !value.is_empty());
     label.or(record.medium.unit.as_ref()).cloned().unwrap_or_default()
 }
@@ -62,7 +62,7 @@ pub fn unit_of(record: &Record) -> String {
 /// Whether the model of a record is known. The output of other tools often names none. Records of assay itself always
 /// count as named, because assay inspects the medium under a path.
 #[must_use]
-pub fn names_model(record: &Record) -> bool {
+pub fn names_model(record: &Observation) -> bool {
     let is_given = |text: Option<&String>| text.is_some_and(|text| !clean(text).is_empty());
     let medium = &record.medium;
     !record.is_printed()
@@ -73,7 +73,7 @@ pub fn names_model(record: &Record) -> bool {
 
 /// The suite a record was measured with, and its version. For an imported record only the name of the tool, which has a
 /// version of its own.
-pub(crate) fn suite(record: &Record) -> String {
+pub(crate) fn suite(record: &Observation) -> String {
     let suite = &record.suite;
     if record.is_printed() { suite.name.clone() } else { format!("{} {}", suite.name, suite.version) }
 }
@@ -127,7 +127,7 @@ pub(crate) struct HostDays {
 
 impl HostDays {
     /// Of all records of a question.
-    pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+    pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Self {
         let mut units: BTreeMap<UnitAtHost, Vec<i64>> = BTreeMap::new();
         let mut hosts: BTreeMap<String, Vec<i64>> = BTreeMap::new();
         for record in records {
@@ -155,24 +155,24 @@ impl HostDays {
     }
 
     /// The day and the host of a record of them, by one name; `None` where it does not tell when it began.
-    pub(crate) fn name(&self, record: &Record) -> Option<String> {
+    pub(crate) fn name(&self, record: &Observation) -> Option<String> {
         let day = self.places.get(&unit_at_host(record))?.get(&began_seconds(&record.created)?)?;
         let host = record.host.hostname.as_deref().map_or_else(String::new, |host| format!(" {host}"));
         Some(format!("{day}{host}"))
     }
 }
 
-fn unit_at_host(record: &Record) -> UnitAtHost {
+fn unit_at_host(record: &Observation) -> UnitAtHost {
     let of = identity(record);
     (of.model, of.unit, named_host(record).map(str::to_owned))
 }
 
-fn named_host(record: &Record) -> Option<&str> {
+fn named_host(record: &Observation) -> Option<&str> {
     record.host.hostname.as_deref().filter(|host| !host.is_empty())
 }
 
 /// The days of records that are of one thing, such as the runs of one cluster.
-pub(crate) fn days_of_one<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Option<String>> {
+pub(crate) fn days_of_one<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Vec<Option<String>> {
     let began: Vec<Option<i64>> = records.into_iter().map(|record| began_seconds(&record.created)).collect();
     let known: Vec<i64> = began.iter().copied().flatten().collect();
     let mut days = day_of_each(&known).into_iter();
@@ -193,7 +193,7 @@ fn began_seconds(created: &str) -> Option<i64> {
 /// The kind of computer a record was made with: its board and processor. `None` where the record does not say; most
 /// published and imported records do not. The kernel is left out: an update between two days would turn one computer
 /// into two, and its effect is a few percent, while another board changes figures by a factor.
-pub(crate) fn computer(record: &Record) -> Option<String> {
+pub(crate) fn computer(record: &Observation) -> Option<String> {
     let host = &record.host;
     let cpu = host.cpu.as_deref().filter(|cpu| !cpu.is_empty())?;
     Some(format!("{} {cpu}", host.board.as_deref().unwrap_or_default()))

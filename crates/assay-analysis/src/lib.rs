@@ -23,7 +23,7 @@ mod result;
 mod samples;
 mod settle;
 
-pub use admission::{admit, examine, excluded, share_verdicts, small_area};
+pub use admission::{admit, examine, excluded, share_verdicts, share_verdicts_of_records, small_area};
 pub use deciding::{
     ASSUMED_DAYS, Decides, LoadError, Needed, Values, by_model, deciding_load, deciding_quantity, loads_named,
     over_days,
@@ -32,7 +32,7 @@ pub use exclusion::{Absence, Excluded, NoFigureCause, Reason};
 pub use identity::{Identity, identity, names_model, short_name, unit_name, unit_of, unit_words};
 pub use load::{Load, LoadQuery, LoadQueryError, nearest};
 pub use overlap::{Alone, AtOnce, Member, at_once};
-pub use published::{PREFIX, PublishedError, published};
+pub use published::{PREFIX, PublishedError, published, published_records};
 pub use quantity::{Quantity, estimate, operations_for, percentile};
 pub use reading::{KNEE_FACTOR, LoadCurve, LoadPoint, Mark, Reading, held_by_bus, load_curves, loads, reading};
 pub use result::{Achieved, NoResult, result_of, why_invalid};

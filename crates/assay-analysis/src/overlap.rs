@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
+use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Stop, Workload};
 use assay_stats::geometric;
 
@@ -35,8 +35,8 @@ pub(crate) struct Common {
 /// The completed repeats of nodes, each with its number, by the starts that they had in common, in the order of time, with
 /// what `rate` gives of each.
 pub(crate) fn common_starts<'a>(
-    measured: impl Iterator<Item = (usize, &'a Measurement)>,
-    rate: impl Fn(&Repeat) -> Option<f64>,
+    measured: impl Iterator<Item = (usize, &'a ObservedMeasurement)>,
+    rate: impl Fn(&ObservedRepeat) -> Option<f64>,
 ) -> Vec<Common> {
     let mut starts: BTreeMap<(usize, i64), Vec<Part>> = BTreeMap::new();
     for (node, measurement) in measured {
@@ -194,28 +194,28 @@ pub struct Alone {
 
 /// The groups of a record, in the order of the suite.
 #[must_use]
-pub fn at_once(record: &Record) -> Vec<AtOnce> {
-    let group = |m: &Measurement| m.workload.together.as_ref().map(|together| together.group.clone());
-    let measured = |members: &&[Measurement]| {
+pub fn at_once(record: &Observation) -> Vec<AtOnce> {
+    let group = |m: &ObservedMeasurement| m.workload.together.as_ref().map(|together| together.group.clone());
+    let measured = |members: &&[ObservedMeasurement]| {
         members.iter().all(|m| m.workload.together.is_some() && m.iops.is_some()) && members.len() > 1
     };
     // Of repeats that were ended early it is not known what they would have come to.
-    let whole = |members: &&[Measurement]| {
+    let whole = |members: &&[ObservedMeasurement]| {
         !members.iter().any(|m| m.warnings.iter().any(|w| matches!(w.finding, Finding::EndedByNeighbour { .. })))
     };
     let groups = record.measurements.chunk_by(|a, b| group(a) == group(b)).filter(measured).filter(whole);
     groups.map(|members| of_members(members, &record.measurements)).collect()
 }
 
-fn of_members(members: &[Measurement], all: &[Measurement]) -> AtOnce {
-    let completed = |m: &Measurement| -> Vec<Repeat> {
+fn of_members(members: &[ObservedMeasurement], all: &[ObservedMeasurement]) -> AtOnce {
+    let completed = |m: &ObservedMeasurement| -> Vec<ObservedRepeat> {
         m.repeats.iter().filter(|r| r.outcome == Outcome::Completed).cloned().collect()
     };
-    let repeats: Vec<Vec<Repeat>> = members.iter().map(completed).collect();
+    let repeats: Vec<Vec<ObservedRepeat>> = members.iter().map(completed).collect();
     let count = repeats.iter().map(Vec::len).min().unwrap_or(0);
     // A repeat of a group is one of each of its members.
     let sums: Vec<f64> = (0..count).map(|i| repeats.iter().map(|own| own[i].bytes_per_second).sum()).collect();
-    let member = |m: &Measurement| Member {
+    let member = |m: &ObservedMeasurement| Member {
         title: alone(&m.workload).title(),
         iops: m.iops.clone(),
         p99_ns: m.latency_ns.p99.as_deref().cloned(),
@@ -234,7 +234,7 @@ fn kind(workload: &Workload) -> Workload {
     Workload { name: String::new(), offset_bytes: 0, span_bytes: 0, stop: Stop::OPEN, ..workload.clone() }
 }
 
-fn against(beside: &Measurement, alone: &Measurement) -> Option<Alone> {
+fn against(beside: &ObservedMeasurement, alone: &ObservedMeasurement) -> Option<Alone> {
     let p99_ns = alone.latency_ns.p99.as_deref()?.clone();
     let areas = (beside.workload.span_bytes, alone.workload.span_bytes);
     Some(Alone {
@@ -325,16 +325,16 @@ mod tests {
         assert_eq!(other.whole(), None);
     }
 
-    fn measured(op: Op, pattern: Pattern, group: bool, iops: &[f64], p99: &[f64]) -> Measurement {
+    fn measured(op: Op, pattern: Pattern, group: bool, iops: &[f64], p99: &[f64]) -> ObservedMeasurement {
         let beside = Together { group: "g".to_owned(), beside: vec!["other".to_owned()] };
         let together = group.then_some(beside);
         let workload =
             Workload { together, offset_bytes: u64::from(group) << 20, ..Workload::new("w", op, pattern, 4096) };
-        let mut measurement = Measurement::empty(workload, "sync");
-        let repeat = |iops: &f64| Repeat {
+        let mut measurement = ObservedMeasurement::new(workload);
+        let repeat = |iops: &f64| ObservedRepeat {
             iops: *iops,
             bytes_per_second: iops * 4096.0,
-            ..Repeat::empty("2026-01-02T03:04:05Z", Outcome::Completed)
+            ..ObservedRepeat::new(Outcome::Completed)
         };
         measurement.repeats = iops.iter().map(repeat).collect();
         measurement.iops = geometric(iops);
@@ -359,7 +359,7 @@ mod tests {
         assert!((alone.p99_factor.point - 8.0).abs() < 1e-9 && (alone.iops_factor.point - 0.353_55).abs() < 1e-4);
         assert!(alone.iops_factor.low.unwrap() < 0.1 && alone.iops_factor.high.unwrap() > 1.0, "two repeats differ");
         assert!(writer.alone.is_none(), "it did not run alone");
-        all.measurements[1].warn(Finding::EndedByNeighbour { lasted_ns: 1, planned_ns: 9 });
+        all.measurements[1].warnings.push(Finding::EndedByNeighbour { lasted_ns: 1, planned_ns: 9 }.into());
         assert!(at_once(&all).is_empty());
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use assay_core::draft::Draft;
 use assay_core::estimate::Estimate;
 use assay_core::medium::{Bus, Medium, MediumKind};
+use assay_core::observation::Observation;
 use assay_core::origin::PUBLISHED;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Origin, Record, SuiteRef, Tool};
@@ -35,7 +36,7 @@ pub struct PublishedError {
 ///
 /// # Errors
 /// [`PublishedError`] with the names there are.
-pub fn published(query: &str) -> Result<Vec<Record>, PublishedError> {
+pub fn published_records(query: &str) -> Result<Vec<Record>, PublishedError> {
     let all = every();
     if query.is_empty() {
         return Ok(all);
@@ -56,6 +57,14 @@ pub fn published(query: &str) -> Result<Vec<Record>, PublishedError> {
         return Err(PublishedError { asked: query.to_owned(), known: known.join(", ") });
     }
     Ok(named)
+}
+
+/// [`published_records`] as results about many records take them.
+///
+/// # Errors
+/// As of the records.
+pub fn published(query: &str) -> Result<Vec<Observation>, PublishedError> {
+    Ok(published_records(query)?.iter().map(Observation::from).collect())
 }
 
 fn every() -> Vec<Record> {
@@ -194,6 +203,8 @@ impl<'a> PublishedFigure<'a> {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::observation::ObservedOrigin;
+
     use super::*;
 
     #[test]
@@ -218,7 +229,7 @@ mod tests {
     #[test]
     fn units_of_an_article_are_its_own() {
         let published = published("sandisk-ultra-a1/1").unwrap().remove(0);
-        let own = Record { origin: Origin::default(), ..published.clone() };
+        let own = Observation { origin: ObservedOrigin::default(), ..published.clone() };
         let (theirs, mine) = (crate::identity(&published), crate::identity(&own));
         assert_eq!((theirs.model, theirs.unit.as_str()), (mine.model, "1 (published)"));
         assert_eq!(mine.unit, "1");

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use assay_core::estimate::Estimate;
 use assay_core::histogram::Histogram;
+use assay_core::observation::{ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Repeat};
 use assay_core::text::quoted;
 use assay_core::workload::Pattern;
 use assay_stats::geometric_like;
@@ -49,12 +49,12 @@ struct About {
     unit: Option<(&'static str, f64)>,
     more_is_better: bool,
     repeat: OfRepeat,
-    estimate: fn(&Measurement) -> Option<&Estimate>,
+    estimate: fn(&ObservedMeasurement) -> Option<&Estimate>,
 }
 
 /// How a quantity is taken from a repeat.
 enum OfRepeat {
-    Field(fn(&Repeat) -> Option<f64>),
+    Field(fn(&ObservedRepeat) -> Option<f64>),
     /// The latency that this share of the operations does not exceed. `Histogram::thinned` has to keep it.
     Percentile(f64),
 }
@@ -66,7 +66,7 @@ const MB: f64 = 1e6;
 const fn latency(
     [name, title, meaning]: [&'static str; 3],
     share: f64,
-    estimate: fn(&Measurement) -> Option<&Estimate>,
+    estimate: fn(&ObservedMeasurement) -> Option<&Estimate>,
 ) -> About {
     About { name, title, meaning, unit: None, more_is_better: false, repeat: Percentile(share), estimate }
 }
@@ -216,7 +216,7 @@ impl Quantity {
 }
 
 /// The value of a repeat; `None` where it has none.
-pub(crate) fn value(repeat: &Repeat, quantity: Quantity) -> Option<f64> {
+pub(crate) fn value(repeat: &ObservedRepeat, quantity: Quantity) -> Option<f64> {
     match quantity.about().repeat {
         Field(field) => field(repeat),
         Percentile(share) => {
@@ -228,7 +228,7 @@ pub(crate) fn value(repeat: &Repeat, quantity: Quantity) -> Option<f64> {
 
 /// The estimate of a quantity that a record holds; it holds some percentiles only.
 #[must_use]
-pub fn estimate(measurement: &Measurement, quantity: Quantity) -> Option<&Estimate> {
+pub fn estimate(measurement: &ObservedMeasurement, quantity: Quantity) -> Option<&Estimate> {
     (quantity.about().estimate)(measurement)
 }
 
@@ -238,7 +238,7 @@ pub fn estimate(measurement: &Measurement, quantity: Quantity) -> Option<&Estima
 /// repeats, as for other figures. `None` where there are none, or where one of them has so few operations that none is
 /// expected to be slower: the value would then only be that of the slowest operation.
 #[must_use]
-pub fn percentile(measurement: &Measurement, share: f64) -> Option<Estimate> {
+pub fn percentile(measurement: &ObservedMeasurement, share: f64) -> Option<Estimate> {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
     let all: Vec<Histogram> = completed.map(|r| Histogram::from(&*r.histogram)).collect();
     let enough = |h: &Histogram| h.total() >= operations_for(share);
@@ -270,7 +270,7 @@ pub(crate) fn displayed<T: Display, S: Serializer>(value: &Option<T>, serializer
 #[cfg(test)]
 mod tests {
     use assay_core::histogram::StoredHistogram;
-    use assay_core::record::Repeat;
+    use assay_core::observation::ObservedRepeat;
     use assay_core::workload::{Op, Pattern, Workload};
 
     use super::*;
@@ -289,12 +289,12 @@ mod tests {
 
     #[test]
     fn a_percentile_needs_an_operation_beyond_it() {
-        let mut m = Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "sync");
+        let mut m = ObservedMeasurement::new(Workload::new("w", Op::Read, Pattern::Random, 4096));
         for shift in [0, 1] {
             let mut histogram = Histogram::default();
             (1..=1000u64).for_each(|n| histogram.add(n * 1000 + shift));
             let histogram = StoredHistogram::from(&histogram).into();
-            m.repeats.push(Repeat { histogram, operations: 1000, ..Repeat::empty("", Outcome::Completed) });
+            m.repeats.push(ObservedRepeat { histogram, operations: 1000, ..ObservedRepeat::new(Outcome::Completed) });
         }
         let of = |share: f64| percentile(&m, share).map(|e| (e.point, e.n));
         let (p99, n) = of(0.99).unwrap();

@@ -2,8 +2,8 @@
 
 use assay_core::arrivals::{Arrivals, Process};
 use assay_core::finding::{Finding, Severity};
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record};
 use assay_core::workload::{Stop, Unknown, Workload};
 use assay_stats::rank::Ceiling;
 use serde::Serialize;
@@ -49,9 +49,9 @@ impl Mark {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading<'a> {
     /// The record.
-    pub record: &'a Record,
+    pub record: &'a Observation,
     /// The measurement in it.
-    pub measurement: &'a Measurement,
+    pub measurement: &'a ObservedMeasurement,
     /// The values of its completed repeats. A figure without repeats has itself as the only value.
     pub values: Vec<f64>,
     /// Caveats, in order.
@@ -68,7 +68,7 @@ impl Reading<'_> {
 
 /// The loads of these records, each once, in reading order.
 #[must_use]
-pub fn loads<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Load> {
+pub fn loads<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Vec<Load> {
     let mut all: Vec<Load> = records.into_iter().flat_map(|r| numbered(r).into_iter().map(|(load, _)| load)).collect();
     all.sort();
     all.dedup();
@@ -77,14 +77,14 @@ pub fn loads<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Load> {
 
 /// The figure of a record under a load; `None` where it has none.
 #[must_use]
-pub fn reading<'a>(record: &'a Record, load: &Load, quantity: Quantity) -> Option<Reading<'a>> {
+pub fn reading<'a>(record: &'a Observation, load: &Load, quantity: Quantity) -> Option<Reading<'a>> {
     reading_of(record, measurement(record, load)?, quantity)
 }
 
 /// The figure of a measurement of a record.
 pub(crate) fn reading_of<'a>(
-    record: &'a Record,
-    measurement: &'a Measurement,
+    record: &'a Observation,
+    measurement: &'a ObservedMeasurement,
     quantity: Quantity,
 ) -> Option<Reading<'a>> {
     let completed = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed && r.operations > 0);
@@ -99,7 +99,7 @@ pub(crate) fn reading_of<'a>(
 }
 
 /// The measurement of a record under a load.
-pub(crate) fn measurement<'a>(record: &'a Record, load: &Load) -> Option<&'a Measurement> {
+pub(crate) fn measurement<'a>(record: &'a Observation, load: &Load) -> Option<&'a ObservedMeasurement> {
     // The first figure of a load has no variant. It is found without numbering all measurements, which a ranking would
     // do very often.
     if load.variant.is_empty() {
@@ -110,14 +110,14 @@ pub(crate) fn measurement<'a>(record: &'a Record, load: &Load) -> Option<&'a Mea
 
 /// The properties of a load that the source of a figure does not state. The length of the run is left out, because no
 /// comparison uses it.
-pub(crate) fn lacking(record: &Record, load: &Load) -> Vec<&'static str> {
+pub(crate) fn lacking(record: &Observation, load: &Load) -> Vec<&'static str> {
     let unknown = measurement(record, load).into_iter().flat_map(|measurement| &measurement.workload.unknown);
     unknown.filter(|what| **what != Unknown::Stop).map(|what| what.title()).collect()
 }
 
 /// Measurements with their loads. A second measurement of a load is distinguished by its name.
-pub(crate) fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
-    let mut seen: Vec<(Load, &Measurement)> = Vec::with_capacity(record.measurements.len());
+pub(crate) fn numbered(record: &Observation) -> Vec<(Load, &ObservedMeasurement)> {
+    let mut seen: Vec<(Load, &ObservedMeasurement)> = Vec::with_capacity(record.measurements.len());
     for measurement in &record.measurements {
         let mut load = Load::from_workload(&measurement.workload);
         if seen.iter().any(|(before, _)| *before == load) {
@@ -128,11 +128,11 @@ pub(crate) fn numbered(record: &Record) -> Vec<(Load, &Measurement)> {
     seen
 }
 
-fn figure(measurement: &Measurement, quantity: Quantity) -> Option<f64> {
+fn figure(measurement: &ObservedMeasurement, quantity: Quantity) -> Option<f64> {
     estimate(measurement, quantity).map(|e| e.point)
 }
 
-fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
+fn marks(record: &Observation, measurement: &ObservedMeasurement) -> Vec<Mark> {
     let weighs = |severity| {
         let mut warnings = record.warnings.iter().chain(&measurement.warnings);
         warnings.any(|warning| warning.severity == severity)
@@ -158,17 +158,17 @@ fn marks(record: &Record, measurement: &Measurement) -> Vec<Mark> {
 /// Whether the bus was reached, so that the medium is at least this fast: the run saw it, or the record knows what the
 /// bus lets through, and half of the repeats or more are near it.
 #[must_use]
-pub fn held_by_bus(record: &Record, measurement: &Measurement) -> bool {
+pub fn held_by_bus(record: &Observation, measurement: &ObservedMeasurement) -> bool {
     measurement.bus_limited || reach(record).is_some_and(|ceiling| ceiling.holds_unit(&rates(measurement)))
 }
 
 /// What the bus of a record lets through.
-pub(crate) fn reach(record: &Record) -> Option<Ceiling> {
+pub(crate) fn reach(record: &Observation) -> Option<Ceiling> {
     Ceiling::new(record.medium.reachable()?)
 }
 
 /// Bytes per second of the repeats of a measurement: what a ceiling is compared with.
-pub(crate) fn rates(measurement: &Measurement) -> Vec<f64> {
+pub(crate) fn rates(measurement: &ObservedMeasurement) -> Vec<f64> {
     if measurement.repeats.is_empty() {
         return measurement.bytes_per_second.iter().map(|e| e.point).collect();
     }
@@ -189,12 +189,13 @@ const DECIMALS: i32 = 3;
 const LEAST: f64 = 0.005;
 
 /// The step in which a figure was printed, as a share of it; 0 of what assay measured itself, and of fine steps.
-pub(crate) fn resolution(record: &Record, measurement: &Measurement) -> f64 {
+pub(crate) fn resolution(record: &Observation, measurement: &ObservedMeasurement) -> f64 {
     if !record.is_printed() {
         return 0.0;
     }
-    let bytes = |measurement: &Measurement| measurement.bytes_per_second.as_ref().map(|estimate| estimate.point);
-    let iops = |measurement: &Measurement| measurement.iops.as_ref().map(|estimate| estimate.point);
+    let bytes =
+        |measurement: &ObservedMeasurement| measurement.bytes_per_second.as_ref().map(|estimate| estimate.point);
+    let iops = |measurement: &ObservedMeasurement| measurement.iops.as_ref().map(|estimate| estimate.point);
     // A rate of 20.0 alone looks like whole ones; other figures of the same text tell.
     let of_bytes = step(&record.measurements.iter().filter_map(bytes).collect::<Vec<_>>(), &UNITS);
     let of_iops = step(&record.measurements.iter().filter_map(iops).collect::<Vec<_>>(), &[1.0]);
@@ -227,7 +228,7 @@ fn step(values: &[f64], units: &[f64]) -> Option<f64> {
 
 /// The manner as text: the number of completions awaited at once, the processors that threads were pinned to, and
 /// whether completions were polled. `None` where the source of a figure does not say.
-pub(crate) fn manner(record: &Record, measurement: &Measurement) -> Option<String> {
+pub(crate) fn manner(record: &Observation, measurement: &ObservedMeasurement) -> Option<String> {
     if record.is_printed() {
         return None;
     }
@@ -290,7 +291,7 @@ type Kind = (Workload, Process);
 
 /// The curves of a record, in its order.
 #[must_use]
-pub fn load_curves(record: &Record) -> Vec<LoadCurve> {
+pub fn load_curves(record: &Observation) -> Vec<LoadCurve> {
     let mut kinds: Vec<(Kind, Vec<(LoadPoint, Load)>)> = Vec::new();
     for (kind, point) in record.measurements.iter().filter_map(point) {
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
@@ -308,7 +309,7 @@ pub fn load_curves(record: &Record) -> Vec<LoadCurve> {
 }
 
 /// The kind of load, with what differs from load to load left out, and the point.
-fn point(measurement: &Measurement) -> Option<(Kind, (LoadPoint, Load))> {
+fn point(measurement: &ObservedMeasurement) -> Option<(Kind, (LoadPoint, Load))> {
     let workload = &measurement.workload;
     let Arrivals { iops, process } = workload.arrivals?;
     let p99_ns = measurement.latency_ns.p99.as_ref()?.point;
@@ -344,15 +345,16 @@ mod tests {
         }
     }
 
-    fn printed(rates: &[f64]) -> Record {
+    fn printed(rates: &[f64]) -> Observation {
         let measured = |rate: &f64| {
             let workload = Workload::new("w", Op::Read, Pattern::Sequential, 1 << 20);
             let bytes = Some(Estimate::bare(*rate, 1, "printed"));
             let iops = Some(Estimate::bare(rate / 1_048_576.0, 1, "printed"));
-            Measurement { bytes_per_second: bytes, iops, ..Measurement::empty(workload, "dd") }
+            ObservedMeasurement { bytes_per_second: bytes, iops, ..ObservedMeasurement::new(workload) }
         };
         let mut record = crate::samples::record("z", "A", "1", rates.iter().map(measured).collect());
-        record.origin = assay_core::record::Origin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
+        record.origin =
+            assay_core::observation::ObservedOrigin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
         record
     }
 
@@ -368,7 +370,7 @@ mod tests {
         assert!((of(&[5e6, 12.3e6]) - 0.1 / 5.0).abs() < 1e-9, "the other figure has a decimal");
         assert_eq!(of(&[22.9e6, 23.1e6]), 0.0, "0.4 %");
         assert_eq!(of(&[22_912_345.67]), 0.0);
-        let own = Record { origin: assay_core::record::Origin::default(), ..printed(&[23e6]) };
+        let own = Observation { origin: assay_core::observation::ObservedOrigin::default(), ..printed(&[23e6]) };
         assert_eq!(resolution(&own, &own.measurements[0]), 0.0);
     }
 
@@ -376,7 +378,7 @@ mod tests {
     fn a_manner_is_told_of_what_assay_ran_and_of_nothing_else() {
         let published = crate::published("sandisk-extreme-a2").unwrap().remove(0);
         assert_eq!(manner(&published, &published.measurements[0]), None);
-        let own = Record { origin: assay_core::record::Origin::default(), ..published };
+        let own = Observation { origin: assay_core::observation::ObservedOrigin::default(), ..published };
         let mut measurement = own.measurements[0].clone();
         assert_eq!(manner(&own, &measurement).unwrap(), "waits for one completion at a time");
         let batching = |wait_for| Batching { wait_for, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
@@ -389,10 +391,10 @@ mod tests {
         assert_eq!(manner(&own, &measurement).unwrap(), words);
     }
 
-    fn offered(iops: f64, p99_ns: f64) -> Measurement {
+    fn offered(iops: f64, p99_ns: f64) -> ObservedMeasurement {
         let arrivals = Some(Arrivals { iops, process: Process::Poisson });
         let workload = Workload { arrivals, ..Workload::new("w", Op::Read, Pattern::Random, 4096) };
-        let mut m = Measurement::empty(workload, "sync");
+        let mut m = ObservedMeasurement::new(workload);
         m.latency_ns.p99 = Some(Estimate::bare(p99_ns, 3, "").into());
         m
     }
@@ -423,7 +425,9 @@ mod tests {
     fn a_load_that_was_not_held_is_beyond_the_knee() {
         let mut all = record("Card", "1");
         all.measurements = vec![offered(100.0, 1e6), offered(200.0, 1e6), offered(300.0, 1e6)];
-        all.measurements[1].warn(Finding::RateNotReached { asked_iops: 200.0, reached_iops: 150.0, unserved: 9 });
+        all.measurements[1]
+            .warnings
+            .push(Finding::RateNotReached { asked_iops: 200.0, reached_iops: 150.0, unserved: 9 }.into());
         let curve = &load_curves(&all)[0];
         assert_eq!((curve.knee().map(|k| k.iops), curve.beyond().map(|b| b.iops)), (Some(100.0), Some(200.0)));
     }

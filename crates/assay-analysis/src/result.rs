@@ -2,8 +2,8 @@
 //! reports count by this rule alone.
 
 use assay_core::finding::{Severity, ValidityVerdict};
+use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::Record;
 
 /// What a record is the result of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum NoResult {
 ///
 /// # Errors
 /// [`NoResult`], where it is none.
-pub fn result_of(record: &Record) -> Result<Achieved, NoResult> {
+pub fn result_of(record: &Observation) -> Result<Achieved, NoResult> {
     match &record.outcome {
         Outcome::Running => Err(NoResult::Running),
         Outcome::Failed { failure, .. } if record.outcome.medium_failed() => Ok(Achieved::MediumFailed(*failure)),
@@ -41,7 +41,7 @@ pub fn result_of(record: &Record) -> Result<Achieved, NoResult> {
 
 /// Why a record is invalid, in the words of the first finding that says so.
 #[must_use]
-pub fn why_invalid(record: &Record) -> String {
+pub fn why_invalid(record: &Observation) -> String {
     let reasons = || record.validity.reasons.iter();
     let worst = reasons().chain(record.all_warnings()).find(|warning| warning.severity == Severity::Invalid);
     worst.or(reasons().next()).map_or_else(|| "the record says so".to_owned(), |warning| warning.cause())

@@ -3,23 +3,27 @@
 use std::collections::BTreeMap;
 
 use assay_core::draft::Draft;
+use assay_core::finding::Validity;
 use assay_core::histogram::StoredHistogram;
 use assay_core::medium::{Medium, MediumKind};
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, SuiteRef, Tool};
+use assay_core::record::{SuiteRef, Tool};
 use assay_core::shared::Shared;
 
 /// A finished record of a card, one unit of a model.
-pub(crate) fn record(id: &str, model: &str, unit: &str, measurements: Vec<Measurement>) -> Record {
+pub(crate) fn record(id: &str, model: &str, unit: &str, measurements: Vec<ObservedMeasurement>) -> Observation {
     let mut labels = BTreeMap::from([("model".to_owned(), model.to_owned())]);
     if !unit.is_empty() {
         labels.insert("unit".to_owned(), unit.to_owned());
     }
     let (tool, suite) = (Tool::assay("0.1.0", "sync", "asked for"), SuiteRef::new("quick", 1));
     let medium = Medium { kind: MediumKind::Sd, ..Medium::unknown("/mnt") };
-    let mut draft = Draft::begin(id, "2026-01-02T03:04:05Z", tool, suite, medium).labelled(labels);
-    draft.fill().measurements = measurements;
-    draft.close(Outcome::Completed)
+    let draft = Draft::begin(id, "2026-01-02T03:04:05Z", tool, suite, medium).labelled(labels);
+    let mut observation = Observation::from(draft.close(Outcome::Completed));
+    observation.measurements = measurements;
+    observation.validity = Validity::judge(observation.all_warnings());
+    observation
 }
 
 /// A histogram of `operations` operations, each with the same latency. It is built in stored form: a full histogram is

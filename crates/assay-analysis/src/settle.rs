@@ -11,8 +11,9 @@ use std::fmt;
 use assay_core::draft::Draft;
 use assay_core::finding::{Finding, Validity, ValidityVerdict};
 use assay_core::medium::MediumKind;
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record};
+use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::workload::{Op, Pattern};
 use serde::Serialize;
@@ -83,8 +84,8 @@ impl fmt::Display for UnitNote {
 }
 
 /// Gives all records of a unit the same label `unit`, and returns the contradictions.
-pub fn settle_units<'a>(records: impl IntoIterator<Item = &'a mut Record>) -> Vec<UnitNote> {
-    let mut records: Vec<&mut Record> = records.into_iter().collect();
+pub fn settle_units<'a>(records: impl IntoIterator<Item = &'a mut Observation>) -> Vec<UnitNote> {
+    let mut records: Vec<&mut Observation> = records.into_iter().collect();
     records.sort_by(|a, b| (&a.created, &a.id).cmp(&(&b.created, &b.id)));
     let mut numbers: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, record) in records.iter().enumerate() {
@@ -130,16 +131,16 @@ pub fn settle_units<'a>(records: impl IntoIterator<Item = &'a mut Record>) -> Ve
     notes
 }
 
-fn give(record: &mut Record, name: String) {
+fn give(record: &mut Observation, name: String) {
     record.labels.insert("unit".to_owned(), name);
 }
 
-fn label(record: &Record) -> Option<&str> {
+fn label(record: &Observation) -> Option<&str> {
     record.labels.get("unit").map(String::as_str).filter(|label| !label.is_empty())
 }
 
 /// The number of a medium where it is its own, not that of a reader, bridge or volume.
-fn number(record: &Record) -> Option<&str> {
+fn number(record: &Observation) -> Option<&str> {
     let own = matches!(
         record.medium.kind,
         MediumKind::Sd | MediumKind::Emmc | MediumKind::SataSsd | MediumKind::SataHdd | MediumKind::Nvme
@@ -165,8 +166,8 @@ type Kind = (Op, Pattern, u64, u32, u32);
 type Print = Vec<(Kind, Vec<u64>)>;
 
 /// Marks a record invalid, with the reason, if its repeats equal those of an earlier record. Published records stay.
-pub fn leave_out_copies<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
-    let mut records: Vec<&mut Record> = records.into_iter().filter(|record| !record.is_published()).collect();
+pub fn leave_out_copies<'a>(records: impl IntoIterator<Item = &'a mut Observation>) {
+    let mut records: Vec<&mut Observation> = records.into_iter().filter(|record| !record.is_published()).collect();
     records.sort_by(|a, b| (&a.created, &a.id).cmp(&(&b.created, &b.id)));
     let mut known: HashMap<Print, String> = HashMap::with_capacity(records.len());
     for record in records {
@@ -183,7 +184,7 @@ pub fn leave_out_copies<'a>(records: impl IntoIterator<Item = &'a mut Record>) {
 }
 
 /// What tells a record from any other; `None` where it says too little for that.
-fn print(record: &Record) -> Option<Print> {
+fn print(record: &Observation) -> Option<Print> {
     let (mut print, mut told) = (Print::new(), 0.0);
     for measurement in &record.measurements {
         let rates = rates(measurement);
@@ -204,7 +205,7 @@ fn print(record: &Record) -> Option<Print> {
 }
 
 /// The rate of each repeat; of a figure without repeats, the figure.
-fn rates(measurement: &Measurement) -> Vec<f64> {
+fn rates(measurement: &ObservedMeasurement) -> Vec<f64> {
     let completed = measurement.repeats.iter().filter(|repeat| repeat.outcome == Outcome::Completed);
     let mut rates: Vec<f64> = completed.map(|repeat| repeat.bytes_per_second).collect();
     if rates.is_empty() {
@@ -228,8 +229,9 @@ fn digits(value: f64) -> f64 {
 /// # Errors
 /// The record has no load of that name; it is unchanged.
 pub fn mark_doubtful(record: &mut Record, load: &str, why: &str) -> Result<usize, LoadError> {
-    let named = loads_named([&*record], load)?;
-    let loads: Vec<Load> = numbered(record).into_iter().map(|(load, _)| load).collect();
+    let observation = Observation::from(&*record);
+    let named = loads_named([&observation], load)?;
+    let loads: Vec<Load> = numbered(&observation).into_iter().map(|(load, _)| load).collect();
     let outcome = record.outcome.clone();
     let mut draft = Draft::reopen(record.clone());
     for (measurement, _) in draft.fill().measurements.iter_mut().zip(&loads).filter(|(_, load)| named.contains(load)) {
@@ -242,15 +244,15 @@ pub fn mark_doubtful(record: &mut Record, load: &str, why: &str) -> Result<usize
 #[cfg(test)]
 mod tests {
     use assay_core::finding::ValidityVerdict;
-    use assay_core::record::Repeat;
+    use assay_core::observation::ObservedRepeat;
     use assay_core::workload::Workload;
 
     use super::*;
     use crate::exclusion::excluded_whole;
-    use crate::{Quantity, Reason, admit, identity, loads, published};
+    use crate::{Quantity, Reason, admit, identity, loads, published_records};
 
     /// A record of a day with this number and label.
-    fn record(day: u32, model: &str, number: &str, label: &str) -> Record {
+    fn record(day: u32, model: &str, number: &str, label: &str) -> Observation {
         let mut record = crate::samples::record(&format!("r{day}{number}{label}"), model, number, Vec::new());
         record.created = format!("2026-01-{day:02}T00:00:00Z");
         record.medium.kind = MediumKind::Sd;
@@ -262,7 +264,7 @@ mod tests {
         record
     }
 
-    fn settled(records: &mut [Record]) -> (Vec<String>, Vec<UnitNote>) {
+    fn settled(records: &mut [Observation]) -> (Vec<String>, Vec<UnitNote>) {
         let notes = settle_units(records.iter_mut());
         (records.iter().map(|record| identity(record).unit).collect(), notes)
     }
@@ -301,16 +303,16 @@ mod tests {
         assert_eq!(settled(&mut all), (vec!["1".to_owned(), "2".to_owned()], Vec::new()));
     }
 
-    fn record_of_iops(id: &str, day: u32, unit: &str, rates: &[f64]) -> Record {
-        let mut measurement = Measurement::empty(Workload::new("w", Op::Read, Pattern::Random, 4096), "sync");
-        let repeat = |rate: &f64| Repeat { bytes_per_second: *rate, ..Repeat::empty("", Outcome::Completed) };
+    fn record_of_iops(id: &str, day: u32, unit: &str, rates: &[f64]) -> Observation {
+        let mut measurement = ObservedMeasurement::new(Workload::new("w", Op::Read, Pattern::Random, 4096));
+        let repeat = |rate: &f64| ObservedRepeat { bytes_per_second: *rate, ..ObservedRepeat::new(Outcome::Completed) };
         measurement.repeats = rates.iter().map(repeat).collect();
         let mut record = crate::samples::record(id, "A", unit, vec![measurement]);
         record.created = format!("2026-01-{day:02}T00:00:00Z");
         record
     }
 
-    fn left_out(records: &mut [Record]) -> Vec<&str> {
+    fn left_out(records: &mut [Observation]) -> Vec<&str> {
         leave_out_copies(records.iter_mut());
         records.iter().filter(|record| excluded_whole(record).is_some()).map(|record| record.id.as_str()).collect()
     }
@@ -341,11 +343,12 @@ mod tests {
 
     #[test]
     fn a_marked_figure_stays_and_decides_nothing() {
-        let mut record = published("sandisk-extreme-a2").unwrap().remove(0);
-        let before = record.clone();
-        let all = loads([&record]);
+        let mut whole = published_records("sandisk-extreme-a2").unwrap().remove(0);
+        let before = Observation::from(&whole);
+        let all = loads([&before]);
         let (first, other) = (&all[0], &all[1]);
-        assert_eq!(mark_doubtful(&mut record, &first.title(), "a point one place too far left"), Ok(1));
+        assert_eq!(mark_doubtful(&mut whole, &first.title(), "a point one place too far left"), Ok(1));
+        let record = Observation::from(&whole);
         assert_eq!(record.validity.verdict, ValidityVerdict::Invalid);
         assert_eq!(excluded_whole(&record), None, "the other figures are sound");
         let quantity = Quantity::usual(first);
@@ -356,10 +359,10 @@ mod tests {
             "{reasons:?}"
         );
         assert!(admit(&record, other, Quantity::usual(other)).0.is_some());
-        let figures = |record: &Record| -> Vec<_> {
+        let figures = |record: &Observation| -> Vec<_> {
             record.measurements.iter().map(|m| (m.iops.clone(), m.bytes_per_second.clone())).collect()
         };
         assert_eq!(figures(&record), figures(&before));
-        assert!(mark_doubtful(&mut record, "random read 3 KiB", "").is_err());
+        assert!(mark_doubtful(&mut whole, "random read 3 KiB", "").is_err());
     }
 }

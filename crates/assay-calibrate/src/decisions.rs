@@ -10,7 +10,7 @@ use assay_analysis::compare::{self, By, Comparison, Group, PairVerdict, Request,
 use assay_analysis::plan::{self, NextAction, RaceOptions, SwapOptions, SwapPlace};
 use assay_analysis::rank::{self, Better, RankOptions, RankReport};
 use assay_analysis::{Load, Needed, Quantity, deciding_quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_lab::fleet::Fleet;
 use assay_store::{Detail, RunState, SqliteStore, Store, observed};
 
@@ -48,7 +48,7 @@ pub enum Word {
 ///
 /// # Errors
 /// Groups that cannot be compared.
-pub fn compare(first: &[Record], second: &[Record]) -> Result<Compared, Failure> {
+pub fn compare(first: &[Observation], second: &[Observation]) -> Result<Compared, Failure> {
     compare_within(first, second, Request::default().margin)
 }
 
@@ -56,7 +56,7 @@ pub fn compare(first: &[Record], second: &[Record]) -> Result<Compared, Failure>
 ///
 /// # Errors
 /// Groups that cannot be compared.
-pub fn compare_within(first: &[Record], second: &[Record], margin: f64) -> Result<Compared, Failure> {
+pub fn compare_within(first: &[Observation], second: &[Observation], margin: f64) -> Result<Compared, Failure> {
     let groups = [("A", first), ("B", second)];
     let groups = groups.map(|(name, records)| Group { name: name.to_owned(), records: records.iter().collect() });
     said(&groups, &Request { margin, ..Request::default() })
@@ -66,7 +66,7 @@ pub fn compare_within(first: &[Record], second: &[Record], margin: f64) -> Resul
 ///
 /// # Errors
 /// Runs that cannot be compared.
-pub fn compare_runs(first: &Record, second: &Record) -> Result<Compared, Failure> {
+pub fn compare_runs(first: &Observation, second: &Observation) -> Result<Compared, Failure> {
     let groups = [("A", first), ("B", second)];
     let groups = groups.map(|(name, record)| Group { name: name.to_owned(), records: vec![record] });
     said(&groups, &Request { runs: true, ..Request::default() })
@@ -76,7 +76,7 @@ pub fn compare_runs(first: &Record, second: &Record) -> Result<Compared, Failure
 ///
 /// # Errors
 /// Groups that cannot be compared.
-pub fn compare_models(records: &[Record]) -> Result<Compared, Failure> {
+pub fn compare_models(records: &[Observation]) -> Result<Compared, Failure> {
     let named = [records.to_vec()];
     said(&compare::split(&named, By::Model), &Request::default())
 }
@@ -98,7 +98,7 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
 ///
 /// # Errors
 /// Models that cannot be compared.
-pub fn compare_orders(records: &[Record]) -> Result<Vec<(String, String)>, Failure> {
+pub fn compare_orders(records: &[Observation]) -> Result<Vec<(String, String)>, Failure> {
     let named = [records.to_vec()];
     let groups = compare::split(&named, By::Model);
     let found = compare::compare(&groups, &Request::default())?;
@@ -127,7 +127,7 @@ fn deciding(found: &Comparison) -> Result<&compare::LoadComparison, Failure> {
 ///
 /// # Errors
 /// Records that cannot be ranked.
-pub fn rank(records: &[Record], ask: &RankOptions) -> Result<RankReport, Failure> {
+pub fn rank(records: &[Observation], ask: &RankOptions) -> Result<RankReport, Failure> {
     Ok(rank::rank(&records.iter().collect::<Vec<_>>(), ask)?)
 }
 
@@ -198,7 +198,7 @@ pub enum Ended {
 ///
 /// # Errors
 /// Records of no model.
-pub fn race(records: &[Record], dropped: &[String], seed: u64) -> Result<Raced, Failure> {
+pub fn race(records: &[Observation], dropped: &[String], seed: u64) -> Result<Raced, Failure> {
     let load = load_of_plan(records)?;
     let options = RaceOptions { threshold: 0.95, cap: 12, left: None, slots: 1, dropped: dropped.to_vec(), seed };
     let step = plan::race(records, &load, deciding_quantity(records, &load).quantity, &options)?;
@@ -225,14 +225,14 @@ pub fn race(records: &[Record], dropped: &[String], seed: u64) -> Result<Raced, 
 ///
 /// # Errors
 /// Records of other units or slots.
-pub fn blamed(records: &[Record], suspect: SwapPlace, other: SwapPlace) -> Result<Option<(bool, bool)>, Failure> {
+pub fn blamed(records: &[Observation], suspect: SwapPlace, other: SwapPlace) -> Result<Option<(bool, bool)>, Failure> {
     let load = load_of_plan(records)?;
     let options = SwapOptions { suspect, other };
     let found = plan::swap_test(records, Some((&load, deciding_quantity(records, &load).quantity)), &options)?;
     Ok(found.unit.zip(found.slot).map(|(unit, slot)| (unit.real, slot.real)))
 }
 
-fn load_of_plan(records: &[Record]) -> Result<Load, Failure> {
+fn load_of_plan(records: &[Observation]) -> Result<Load, Failure> {
     let all = assay_analysis::by_model(records);
     Ok(assay_analysis::deciding_load(&all, None, None)?)
 }
@@ -243,7 +243,7 @@ fn load_of_plan(records: &[Record]) -> Result<Load, Failure> {
 ///
 /// # Errors
 /// Records without the loads of the class.
-pub fn class_a1(records: &[Record]) -> Result<Option<bool>, Failure> {
+pub fn class_a1(records: &[Observation]) -> Result<Option<bool>, Failure> {
     let found = advise::class(records, &["A1"])?;
     let answer = found.units.first().and_then(|unit| unit.classes.first()).ok_or("no unit was judged")?;
     Ok(match answer.status {
@@ -273,7 +273,7 @@ const NODES: u32 = 28;
 ///
 /// # Errors
 /// Records without a load that both have.
-pub fn nas(local: &[Record], volume: &[Record]) -> Result<LocalOrNas, Failure> {
+pub fn nas(local: &[Observation], volume: &[Observation]) -> Result<LocalOrNas, Failure> {
     let question = NasQuestion::for_nodes(NODES, Link::Line(LINE));
     let found = advise::nas(local, volume, &question)?;
     let row = found.models.first().and_then(|model| model.rows.first()).ok_or("no load was judged")?;
@@ -299,7 +299,7 @@ pub struct Bought {
 ///
 /// # Errors
 /// Records without prices.
-pub fn buy(records: &[Record]) -> Result<Bought, Failure> {
+pub fn buy(records: &[Observation]) -> Result<Bought, Failure> {
     let question = BuyQuestion::for_nodes(NODES);
     let found = advise::buy(records, &question)?;
     let certain = found.options.iter().filter(|o| o.standing == Standing::Certain).map(|o| o.model.clone()).collect();
@@ -326,7 +326,7 @@ pub enum Cached {
 ///
 /// # Errors
 /// Records without the loads that it takes.
-pub fn cache(medium: &[Record], volume: &[Record]) -> Result<Cached, Failure> {
+pub fn cache(medium: &[Observation], volume: &[Observation]) -> Result<Cached, Failure> {
     let question = CacheQuestion {
         use_as: CacheUse::L2arc,
         hits: HitSource::Share(0.5),
@@ -348,7 +348,7 @@ pub fn cache(medium: &[Record], volume: &[Record]) -> Result<Cached, Failure> {
 ///
 /// # Errors
 /// A record without a figure.
-pub fn today(record: &Record) -> Result<Option<(f64, f64)>, Failure> {
+pub fn today(record: &Observation) -> Result<Option<(f64, f64)>, Failure> {
     // Any other group will do: the interval is the group's own.
     let mut other = record.clone();
     other.id.push('x');
@@ -361,7 +361,7 @@ pub fn today(record: &Record) -> Result<Option<(f64, f64)>, Failure> {
 ///
 /// # Errors
 /// Records without a figure.
-pub fn another_day(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
+pub fn another_day(records: &[Observation]) -> Result<Option<(f64, f64)>, Failure> {
     let load = first_load(records)?;
     if let [one] = records {
         return Ok(assay_analysis::over_days(one, &load, Quantity::Iops).and_then(|e| e.low.zip(e.high)));
@@ -378,12 +378,12 @@ pub fn another_day(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
 ///
 /// # Errors
 /// Records that cannot be ranked.
-pub fn another_unit(records: &[Record]) -> Result<Option<(f64, f64)>, Failure> {
+pub fn another_unit(records: &[Observation]) -> Result<Option<(f64, f64)>, Failure> {
     let report = rank(records, &RankOptions::default())?;
     Ok(report.primary.models.first().and_then(|model| model.further_unit))
 }
 
-fn first_load(records: &[Record]) -> Result<Load, Failure> {
+fn first_load(records: &[Observation]) -> Result<Load, Failure> {
     let measured = records.first().and_then(|record| record.measurements.first());
     Ok(Load::from_workload(&measured.ok_or("nothing was measured")?.workload))
 }
@@ -394,8 +394,8 @@ fn first_load(records: &[Record]) -> Result<Load, Failure> {
 ///
 /// # Errors
 /// A record that cannot be stored.
-pub fn stored(fleet: &Fleet) -> Result<Vec<Record>, Failure> {
-    let read = |record: &Record| observed(record, Detail::Repeats).map_err(Failure::from);
+pub fn stored(fleet: &Fleet) -> Result<Vec<Observation>, Failure> {
+    let read = |record: &assay_core::record::Record| observed(record, Detail::Repeats).map_err(Failure::from);
     fleet.records().iter().map(read).collect()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use assay_analysis::identity;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_stats::rank::studentized_range;
 use assay_stats::{LEVEL, student_t};
 
@@ -158,7 +158,7 @@ fn share(of: f64, all: f64) -> Share {
 /// Logarithms of the figures of each unit of a model under the first load: the mean over its runs, each the mean over
 /// its repeats.
 #[must_use]
-pub fn unit_means(records: &[Record], model: &str) -> Vec<f64> {
+pub fn unit_means(records: &[Observation], model: &str) -> Vec<f64> {
     let mut units: Vec<(String, Vec<f64>)> = Vec::new();
     for record in records {
         let whose = identity(record);
@@ -176,7 +176,7 @@ pub fn unit_means(records: &[Record], model: &str) -> Vec<f64> {
 
 /// The mean of the logarithms of the repeats of a record under its first load.
 #[must_use]
-pub(crate) fn run_mean(record: &Record) -> f64 {
+pub(crate) fn run_mean(record: &Observation) -> f64 {
     let of_first = record.measurements.first().map_or(&[][..], |m| &m.repeats);
     mean(&of_first.iter().map(|r| r.iops.ln()).collect::<Vec<_>>())
 }

@@ -14,6 +14,7 @@ pub mod finding;
 pub mod histogram;
 pub mod load_title;
 pub mod medium;
+pub mod observation;
 pub mod origin;
 pub mod original;
 pub mod outcome;

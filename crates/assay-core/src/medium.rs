@@ -95,6 +95,27 @@ impl FromStr for MediumKind {
 const REMOTE: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "afs", "9p", "fuse.sshfs", "fuse.glusterfs"];
 
 impl Medium {
+    /// The number at the start of a reading of its health, by the first of these names that has one:
+    /// `34 (Min/Max 19/54)`, `0x00`, `54118h+30m`.
+    #[must_use]
+    pub fn health_number(&self, names: &[&str]) -> Option<i64> {
+        names.iter().find_map(|name| {
+            let text = self.health.get(*name)?.trim();
+            if let Some(hex) = text.strip_prefix("0x") {
+                return i64::from_str_radix(hex.split_whitespace().next()?, 16).ok();
+            }
+            let end = text.char_indices().find(|(at, c)| !(c.is_ascii_digit() || *at == 0 && *c == '-'));
+            text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
+        })
+    }
+
+    /// Its temperature in °C when its health was read.
+    #[must_use]
+    pub fn health_celsius(&self) -> Option<i64> {
+        let names = ["temperature_celsius", "Temperature_Celsius", "Airflow_Temperature_Cel"];
+        self.health_number(&names).filter(|celsius| (-90..=200).contains(celsius))
+    }
+
     /// Whether it is known to be on another machine.
     #[must_use]
     pub fn is_remote(&self) -> bool {

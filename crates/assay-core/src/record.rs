@@ -18,6 +18,7 @@ use crate::original::Crosscheck;
 pub use crate::original::OriginalRun;
 use crate::outcome::Outcome;
 use crate::program::ProgramRun;
+use crate::sensor::SensorKind;
 use crate::shared::Shared;
 use crate::soak::{Soak, Steady};
 use crate::text::clean;
@@ -129,20 +130,33 @@ impl Record {
     /// write and the rewrite of one source.
     #[must_use]
     pub fn load_title(&self, measurement: &Measurement) -> String {
-        self.told_apart(measurement, Workload::title)
+        told_apart(self.measurements.iter().map(|m| &*m.workload), &measurement.workload, Workload::title)
     }
 
     /// [`Record::load_title`] where the pattern is said elsewhere.
     #[must_use]
     pub fn load_title_without_pattern(&self, measurement: &Measurement) -> String {
-        self.told_apart(measurement, Workload::title_without_pattern)
+        let all = self.measurements.iter().map(|m| &*m.workload);
+        told_apart(all, &measurement.workload, Workload::title_without_pattern)
     }
 
-    fn told_apart(&self, measurement: &Measurement, words: fn(&Workload) -> String) -> String {
-        let own = &measurement.workload;
-        let first = self.measurements.iter().find(|m| m.workload.title() == own.title());
-        let is_first = first.is_none_or(|m| m.workload.name == own.name);
-        if is_first { words(own) } else { format!("{} ({})", words(own), clean(&own.name)) }
+    /// Whether a sensor is one of the medium, or one that the user named.
+    #[must_use]
+    pub fn is_of_medium(&self, sensor: &Sensor) -> bool {
+        matches!(sensor.source.as_str(), "drive" | "command")
+            || self.medium.stack.iter().any(|node| node.name == sensor.name)
+    }
+
+    /// The highest temperature of the medium in °C: reported by the medium, or with its health, read by a command, or
+    /// noted by a user. The temperature of the processor does not count.
+    #[must_use]
+    pub fn medium_celsius(&self) -> Option<f64> {
+        let temperature = SensorKind::Temperature.name();
+        let of_medium = |s: &&Sensor| if s.source == "note" { s.name == temperature } else { self.is_of_medium(s) };
+        let sensors = self.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
+        let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
+        let readings = readings.chain(self.medium.health_celsius().map(|celsius| celsius as f64));
+        readings.filter(|value| value.is_finite()).reduce(f64::max)
     }
 
     /// Whether the figures were printed by another tool or an article: how they came about was not checked.
@@ -174,15 +188,36 @@ impl Record {
     /// Label `model`, or what the medium says of itself.
     #[must_use]
     pub fn model(&self) -> String {
-        self.labels.get("model").cloned().unwrap_or_else(|| self.medium.title())
+        model_of(&self.labels, &self.medium)
     }
 
     /// [`Record::model`] as one line to be shown; the kind of the medium where nothing is left of it.
     #[must_use]
     pub fn title(&self) -> String {
-        let name = crate::text::clean(&self.model());
-        if name.is_empty() { self.medium.kind.title().to_owned() } else { name }
+        title_of(&self.labels, &self.medium)
     }
+}
+
+/// Label `model`, or what the medium says of itself.
+pub(crate) fn model_of(labels: &BTreeMap<String, String>, medium: &Medium) -> String {
+    labels.get("model").cloned().unwrap_or_else(|| medium.title())
+}
+
+/// [`model_of`] as one line to be shown; the kind of the medium where nothing is left of it.
+pub(crate) fn title_of(labels: &BTreeMap<String, String>, medium: &Medium) -> String {
+    let name = clean(&model_of(labels, medium));
+    if name.is_empty() { medium.kind.title().to_owned() } else { name }
+}
+
+/// The words of one of several loads; with the workload's name where one before it has the same title.
+pub(crate) fn told_apart<'a>(
+    all: impl IntoIterator<Item = &'a Workload>,
+    own: &Workload,
+    words: fn(&Workload) -> String,
+) -> String {
+    let first = all.into_iter().find(|workload| workload.title() == own.title());
+    let is_first = first.is_none_or(|workload| workload.name == own.name);
+    if is_first { words(own) } else { format!("{} ({})", words(own), clean(&own.name)) }
 }
 
 /// What measured.
@@ -437,6 +472,12 @@ pub struct Repeat {
 /// The histogram that all repeats without latencies share.
 static NO_LATENCIES: LazyLock<Shared<StoredHistogram>> = LazyLock::new(Shared::default);
 
+/// The latencies of a repeat for which there are none.
+#[must_use]
+pub fn no_latencies() -> Shared<StoredHistogram> {
+    NO_LATENCIES.clone()
+}
+
 impl Repeat {
     /// A repeat in which nothing was done yet.
     #[must_use]
@@ -453,7 +494,7 @@ impl Repeat {
             in_flight: 0.0,
             proof_ratio: None,
             samples: Vec::new(),
-            histogram: NO_LATENCIES.clone(),
+            histogram: no_latencies(),
             first_done_ns: 0,
             last_done_ns: 0,
             service_histogram: None,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use assay_analysis::{Achieved, NoResult, result_of, why_invalid};
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_engine::wall_clock;
 use assay_store::new_id;
@@ -166,6 +167,7 @@ impl Fate {
     #[must_use]
     pub fn of_record(record: &Record) -> Self {
         let (id, reason) = (record.id.clone(), record.outcome.sentence());
+        let record = &Observation::from(record);
         match result_of(record) {
             Ok(Achieved::Measured) => Self::Recorded { id },
             Ok(Achieved::MediumFailed(_)) => Self::MediumFailed { id, reason },
@@ -401,7 +403,7 @@ mod tests {
     /// As the plan counts it.
     #[test]
     fn a_node_whose_record_is_invalid_is_measured_again() {
-        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
         record.outcome = assay_core::outcome::Outcome::Completed;
         assert!(Fate::of_record(&record).is_result());
         record.validity.verdict = assay_core::finding::ValidityVerdict::Invalid;

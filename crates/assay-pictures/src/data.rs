@@ -7,7 +7,7 @@ use assay_analysis::{
     Load, LoadError, Mark, Quantity, by_model, deciding_load, estimate, held_by_bus, identity, loads, loads_named,
     reading, unit_of, unit_words,
 };
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
 
@@ -58,7 +58,7 @@ impl Value {
 
 /// One record in a picture.
 pub(crate) struct Subject<'a> {
-    pub(crate) record: &'a Record,
+    pub(crate) record: &'a Observation,
     pub(crate) model: String,
     /// Place of the model among those of all records.
     pub(crate) hue: usize,
@@ -68,10 +68,10 @@ pub(crate) struct Subject<'a> {
 }
 
 /// Records with names that tell them apart.
-pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
+pub(crate) fn subjects(records: &[Observation]) -> Vec<Subject<'_>> {
     // That all are published stands in the subtitle.
-    let all_published = records.iter().all(Record::is_published);
-    let unit = |record: &Record| clean(&if all_published { unit_of(record) } else { identity(record).unit });
+    let all_published = records.iter().all(Observation::is_published);
+    let unit = |record: &Observation| clean(&if all_published { unit_of(record) } else { identity(record).unit });
     let units: Vec<String> = records.iter().map(unit).collect();
     let one_unit = |model: &str| {
         let mut of = records.iter().zip(&units).filter(|(r, _)| r.title() == model).map(|(_, unit)| unit);
@@ -79,12 +79,12 @@ pub(crate) fn subjects(records: &[Record]) -> Vec<Subject<'_>> {
         of.all(|unit| Some(unit) == first)
     };
     // A serial number tells nothing where there is one unit of the model.
-    let base = |(r, unit): (&Record, &String)| Label {
+    let base = |(r, unit): (&Observation, &String)| Label {
         model: r.title(),
         unit: if one_unit(&r.title()) { String::new() } else { unit.clone() },
     };
     let bases: Vec<Label> = records.iter().zip(&units).map(base).collect();
-    let label = |(record, base): (&Record, &Label)| {
+    let label = |(record, base): (&Observation, &Label)| {
         let shared = bases.iter().filter(|other| *other == base).count() > 1;
         let parts = [base.unit.clone(), if shared { clean(&record.id) } else { String::new() }];
         let unit = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
@@ -122,7 +122,7 @@ pub(crate) fn factor(quantity: Quantity) -> f64 {
 }
 
 /// The figure of a record under a load, if it can be drawn.
-pub(crate) fn value(record: &Record, load: &Load, quantity: Quantity) -> Option<Value> {
+pub(crate) fn value(record: &Observation, load: &Load, quantity: Quantity) -> Option<Value> {
     let mut found = reading(record, load, quantity)?;
     if held_by_bus(record, found.measurement) && !found.marks.contains(&Mark::BusLimited) {
         found.marks.insert(0, Mark::BusLimited);
@@ -143,13 +143,13 @@ pub(crate) fn value(record: &Record, load: &Load, quantity: Quantity) -> Option<
 }
 
 /// Values of the repeats behind a figure.
-pub(crate) fn repeats(record: &Record, load: &Load, quantity: Quantity) -> Vec<f64> {
+pub(crate) fn repeats(record: &Observation, load: &Load, quantity: Quantity) -> Vec<f64> {
     let found = reading(record, load, quantity).map(|r| r.values).unwrap_or_default();
     found.into_iter().map(|v| v * factor(quantity)).filter(|v| v.is_finite() && *v > 0.0).collect()
 }
 
 /// The ceilings of buses, each once.
-pub(crate) fn ceilings<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Ceiling> {
+pub(crate) fn ceilings<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Vec<Ceiling> {
     let mut all: Vec<Ceiling> = Vec::new();
     for record in records {
         let (Some(rate), Some(bus)) = (record.medium.reachable(), &record.medium.bus) else { continue };
@@ -334,7 +334,7 @@ impl Wanted {
     ///
     /// # Errors
     /// The records have no such load.
-    pub fn named(records: &[Record], words: Option<&str>) -> Result<Self, LoadError> {
+    pub fn named(records: &[Observation], words: Option<&str>) -> Result<Self, LoadError> {
         Ok(Self { loads: words.map(|words| loads_named(records, words)).transpose()?, decided: None })
     }
 
@@ -350,13 +350,13 @@ impl Wanted {
     }
 
     /// Loads of these records that may be shown, in the order people read them.
-    pub(crate) fn loads_of(&self, records: &[Record]) -> Vec<Load> {
+    pub(crate) fn loads_of(&self, records: &[Observation]) -> Vec<Load> {
         loads(records).into_iter().filter(|load| self.holds(load)).collect()
     }
 
     /// The load of a picture of a single load, with its title if there is a finding; without a finding, the deciding
     /// load of these records.
-    pub(crate) fn one(&self, records: &[Record]) -> Option<Decided> {
+    pub(crate) fn one(&self, records: &[Observation]) -> Option<Decided> {
         let decides = || deciding_load(&by_model(records), None, self.loads.as_deref()).ok();
         self.decided.clone().or_else(|| Some(Decided { load: decides()?, title: None }))
     }

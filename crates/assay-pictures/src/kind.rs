@@ -10,7 +10,7 @@ mod ranking;
 mod spread;
 mod sweep;
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use curves::{Curves, curves};
 use dots::{Dots, dots};
 use heat::{Heat, heat};
@@ -56,7 +56,7 @@ struct About {
     /// Whether the page of several records shows it; a film and a ranking have places of their own there.
     on_page: bool,
     /// All that the records give, the one that most of them share first.
-    draw: fn(&[Record], &Wanted) -> Vec<Drawing>,
+    draw: fn(&[Observation], &Wanted) -> Vec<Drawing>,
 }
 
 /// The records do not hold what a picture needs.
@@ -174,7 +174,7 @@ impl Kind {
     /// What these records show best: their curves where block sizes vary, a map where several
     /// records share several loads, else units with their repeats.
     #[must_use]
-    pub fn usual(records: &[Record], wanted: &Wanted) -> Self {
+    pub fn usual(records: &[Observation], wanted: &Wanted) -> Self {
         if !Curves::all_of(records, wanted).is_empty() {
             Self::Curves
         } else if Heat::from_records(records, wanted).is_some_and(|map| map.columns.len() > 1) {
@@ -189,12 +189,12 @@ impl Kind {
 ///
 /// # Errors
 /// [`NothingToDraw`] with what the picture needs.
-pub fn still(kind: Kind, records: &[Record], wanted: &Wanted) -> Result<Drawing, NothingToDraw> {
+pub fn still(kind: Kind, records: &[Observation], wanted: &Wanted) -> Result<Drawing, NothingToDraw> {
     (kind.about().draw)(records, wanted).into_iter().next().ok_or(NothingToDraw { kind })
 }
 
 /// The still pictures of a page of several records, by kind.
-pub fn on_page(records: &[Record], wanted: &Wanted) -> impl Iterator<Item = (Kind, Vec<Drawing>)> {
+pub fn on_page(records: &[Observation], wanted: &Wanted) -> impl Iterator<Item = (Kind, Vec<Drawing>)> {
     let kinds = Kind::ALL.into_iter().filter(|kind| kind.about().on_page);
     kinds.map(|kind| (kind, (kind.about().draw)(records, wanted)))
 }
@@ -203,6 +203,6 @@ pub fn on_page(records: &[Record], wanted: &Wanted) -> impl Iterator<Item = (Kin
 ///
 /// # Errors
 /// [`NothingToDraw`] where no load was measured at two block sizes.
-pub fn film(records: &[Record], wanted: &Wanted) -> Result<Film, NothingToDraw> {
+pub fn film(records: &[Observation], wanted: &Wanted) -> Result<Film, NothingToDraw> {
     Sweep::from_records(records, wanted).as_ref().map(sweep).ok_or(NothingToDraw { kind: Kind::Sweep })
 }

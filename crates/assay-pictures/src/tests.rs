@@ -3,7 +3,7 @@
 use assay_analysis::published;
 use assay_core::finding::Finding;
 use assay_core::medium::Bus;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 
 use super::{Decided, Drawing, Kind, Ranking, Wanted, still};
 use crate::film;
@@ -12,8 +12,8 @@ const KINDS: [Kind; 6] = [Kind::Curves, Kind::Dots, Kind::Heat, Kind::Ranking, K
 const HOSTILE: &str = "\u{1b}[2J<script>alert(1)</script>\"'&]]>\u{202e}<!-- 漢字";
 
 /// The cards of the second article, without the bus that it states.
-fn cards() -> Vec<Record> {
-    let mut records: Vec<Record> = ["sandisk-extreme-a2", "samsung-evo-plus-64gb", "sandisk-ultra-a1"]
+fn cards() -> Vec<Observation> {
+    let mut records: Vec<Observation> = ["sandisk-extreme-a2", "samsung-evo-plus-64gb", "sandisk-ultra-a1"]
         .iter()
         .flat_map(|name| published(name).unwrap())
         .collect();
@@ -22,10 +22,10 @@ fn cards() -> Vec<Record> {
 }
 
 /// The same as if they had been measured: with a bus, intervals and one invalid figure.
-fn measured() -> Vec<Record> {
+fn measured() -> Vec<Observation> {
     let mut records = cards();
     for record in &mut records {
-        record.origin = assay_core::record::Origin::default();
+        record.origin = assay_core::observation::ObservedOrigin::default();
         record.medium.bus = Some(Bus {
             kind: "sd".into(),
             mode: "SDR25".into(),
@@ -39,11 +39,11 @@ fn measured() -> Vec<Record> {
             (e.n, e.level, e.low, e.high) = (3, Some(0.95), Some(e.point * 0.95), Some(e.point * 1.04));
         }
     }
-    records[0].measurements[2].warn(Finding::ServedFromCache { proof_ratio: 0.02 });
+    records[0].measurements[2].warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
     records
 }
 
-fn hostile() -> Vec<Record> {
+fn hostile() -> Vec<Observation> {
     let mut records = measured();
     for record in &mut records {
         record.labels.insert("model".into(), format!("{HOSTILE}{}", record.id));
@@ -52,7 +52,7 @@ fn hostile() -> Vec<Record> {
     records
 }
 
-fn drawn(kind: Kind, records: &[Record]) -> Drawing {
+fn drawn(kind: Kind, records: &[Observation]) -> Drawing {
     still(kind, records, &Wanted::default()).unwrap()
 }
 
@@ -113,7 +113,7 @@ fn the_check_itself_finds_what_is_malformed() {
 }
 
 /// Nodes of a run. One writes slowly, and one has a figure that is not a number.
-fn nodes() -> Vec<Record> {
+fn nodes() -> Vec<Observation> {
     let mut records = hostile();
     for (at, record) in records.iter_mut().enumerate() {
         record.labels = [("fleet", "run".to_owned()), ("node", format!("{HOSTILE}{at}")), ("unit", at.to_string())]
@@ -229,7 +229,7 @@ fn ceilings_are_drawn_where_they_are_known_and_said_to_be_unknown_otherwise() {
 #[test]
 fn records_without_a_figure_are_counted() {
     let mut records = cards();
-    let note_of = |records: &[Record]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
+    let note_of = |records: &[Observation]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
     assert!(!note_of(&records).contains("have no figure"));
     records[1].measurements.clear();
     let note = format!("1 of {} records have no figure of this load.", records.len());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_analysis::{Absence, Excluded, Needed, Values};
 use assay_core::finding::{Cause, Finding, Severity, Warning};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::{clean, statement};
 use assay_core::units::{counted, figures, fixed, grouped, percent};
 
@@ -209,7 +209,7 @@ pub(crate) fn word(severity: Severity) -> &'static str {
 }
 
 /// All warnings, the gravest first, each cause once.
-pub(crate) fn notes(record: &Record) -> Vec<Note> {
+pub(crate) fn notes(record: &Observation) -> Vec<Note> {
     let of_run = record.warnings.iter().map(|warning| (warning, None));
     let of_workloads =
         record.measurements.iter().flat_map(|m| m.warnings.iter().map(|w| (w, Some(record.load_title(m)))));

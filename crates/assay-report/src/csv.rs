@@ -1,9 +1,12 @@
 //! One row a measurement, for spreadsheets and scripts (RFC 4180).
 
+use std::collections::BTreeMap;
+
 use assay_analysis::Excluded;
 use assay_analysis::aggregate::{Aggregate, AggregateRow};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Warning;
+use assay_core::observation::Observation;
 use assay_core::record::{Measurement, Record};
 use assay_core::text;
 use assay_core::text::clean;
@@ -12,7 +15,7 @@ use assay_core::workload::Unknown;
 use serde::Serialize;
 
 use crate::document::{Answered, Block, Cell, Data, Document, left, number, right};
-use crate::results::{read_sensors, warmest};
+use crate::results::read_sensors;
 use crate::verdict::word;
 use crate::{caveats, document};
 
@@ -39,21 +42,21 @@ const OF_RECORD: [Column<Record>; 19] = [
     ("record", |r| r.id.clone()),
     ("created", |r| r.created.clone()),
     ("medium", Record::title),
-    ("model", |r| if assay_analysis::names_model(r) { r.model() } else { String::new() }),
+    ("model", |r| if assay_analysis::names_model(&Observation::from(r)) { r.model() } else { String::new() }),
     ("kind", |r| r.medium.kind.title().to_owned()),
     ("unit", |r| r.labels.get("unit").or(r.medium.unit.as_ref()).cloned().unwrap_or_default()),
     ("slot", |r| r.labels.get("slot").or(r.host.slot.as_ref()).cloned().unwrap_or_default()),
-    ("labels", labels),
+    ("labels", |r| labels(&r.labels)),
     ("capacity_bytes", |r| r.medium.capacity_bytes.map(|b| b.to_string()).unwrap_or_default()),
     ("filesystem", |r| r.medium.filesystem.clone().unwrap_or_default()),
     ("bus", |r| r.medium.bus.as_ref().map(|b| b.mode.clone()).unwrap_or_default()),
     ("reachable_bytes_per_second", |r| plain_number(r.medium.reachable())),
-    ("celsius_max", |r| plain_number(warmest(r))),
+    ("celsius_max", |r| plain_number(r.medium_celsius())),
     ("sensors", |r| read_sensors(r).unwrap_or_default()),
     ("host", |r| r.host.hostname.clone().unwrap_or_default()),
     ("suite", |r| r.suite.name.clone()),
     ("suite_version", |r| r.suite.version.to_string()),
-    ("result", |r| word(r).to_owned()),
+    ("result", |r| word(&Observation::from(r)).to_owned()),
     ("outcome", |r| r.outcome.sentence()),
 ];
 const OF_WORKLOAD: [Column<Measurement>; 13] = [
@@ -114,11 +117,11 @@ pub fn csv(records: &[Record]) -> String {
 }
 
 /// All labels of a record as one JSON object, as different records have different ones; empty without.
-pub(crate) fn labels(r: &Record) -> String {
-    if r.labels.is_empty() {
+pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
+    if labels.is_empty() {
         return String::new();
     }
-    serde_json::to_string(&r.labels).unwrap_or_default()
+    serde_json::to_string(labels).unwrap_or_default()
 }
 
 fn of_estimate(e: Option<&Estimate>) -> [String; 4] {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use Rank::{Card, Detail, Page};
 use assay_core::finding::Finding;
 use assay_core::medium::{Medium, MediumKind};
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record};
 use assay_core::text::{clean, label, statement};
@@ -215,25 +216,25 @@ pub(crate) fn about(record: &Record) -> Vec<Fact> {
 }
 
 /// The results other than figures.
-pub(crate) fn results(record: &Record) -> Vec<Fact> {
+pub(crate) fn results(record: &Record, observation: &Observation) -> Vec<Fact> {
     let source = record.origin.imported().map(|source| clean(&format!("{} from {}", source.format, source.file)));
     let article = record.origin.printed_in().filter(|_| record.is_published()).map(|(_, article)| clean(article));
     let first = [
-        Fact::new(Card, "classes", judge(record).sentence().map(|s| clean(&s))),
-        Fact::new(Card, "over days", results::over_days_sentence(record)),
+        Fact::new(Card, "classes", judge(observation).sentence().map(|s| clean(&s))),
+        Fact::new(Card, "over days", results::over_days_sentence(observation)),
         Fact::new(Card, "imported", source),
         Fact::new(Card, "source", article),
     ];
     let last = [
-        Fact::new(Card, "per watt", results::per_watt(record)),
+        Fact::new(Card, "per watt", results::per_watt(record, observation)),
         Fact::new(Card, "sensors", results::read_sensors(record)),
         Fact::new(Card, "noted", results::noted_sensors(record)),
         Fact::new(Card, "effort", effort(record)),
         outcome_facts(record),
     ];
     let scores = results::score_lines(record).into_iter().map(|line| Fact::new(Card, "score", line));
-    let knees = results::load_curve_lines(record).into_iter().map(|line| Fact::new(Card, "knee", line));
-    let beside = results::at_once_lines(record).into_iter().map(|line| Fact::new(Card, "at once", line));
+    let knees = results::load_curve_lines(observation).into_iter().map(|line| Fact::new(Card, "knee", line));
+    let beside = results::at_once_lines(observation).into_iter().map(|line| Fact::new(Card, "at once", line));
     first.into_iter().chain(scores).chain(knees).chain(beside).chain(last).flatten().collect()
 }
 
@@ -285,17 +286,17 @@ pub(crate) fn when(created: &str) -> String {
 }
 
 /// Which piece it is, by its label or by what the medium says; empty where neither does.
-pub(crate) fn unit(record: &Record) -> String {
+pub(crate) fn unit(record: &Observation) -> String {
     record.labels.get("unit").or(record.medium.unit.as_ref()).map(|unit| clean(unit)).unwrap_or_default()
 }
 
 /// Where it was.
-pub(crate) fn slot(record: &Record) -> String {
+pub(crate) fn slot(record: &Observation) -> String {
     record.labels.get("slot").or(record.host.slot.as_ref()).map(|slot| clean(slot)).unwrap_or_default()
 }
 
 /// Labels that have no column or name of their own: `build main, price 9.90`. Empty without.
-pub(crate) fn other_labels(record: &Record) -> String {
+pub(crate) fn other_labels(record: &Observation) -> String {
     let others = record.labels.iter().filter(|(key, _)| !["model", "unit", "slot"].contains(&key.as_str()));
     let parts: Vec<String> = others.map(|(key, value)| format!("{} {}", clean(key), clean(value))).collect();
     parts.join(", ")

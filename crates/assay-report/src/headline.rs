@@ -6,8 +6,8 @@ use std::slice;
 
 use assay_analysis::{Load, Quantity, by_model, deciding_load, operations_for, percentile};
 use assay_core::estimate::Estimate;
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped, latency, trimmed};
 use assay_core::workload::{Op, Pattern};
@@ -15,10 +15,10 @@ use assay_core::workload::{Op, Pattern};
 /// The workloads that people ask about first; `None` where the record has no figure.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Headline<'a> {
-    pub(crate) sequential_read: Option<&'a Measurement>,
-    pub(crate) sequential_write: Option<&'a Measurement>,
-    pub(crate) random_read: Option<&'a Measurement>,
-    pub(crate) random_write: Option<&'a Measurement>,
+    pub(crate) sequential_read: Option<&'a ObservedMeasurement>,
+    pub(crate) sequential_write: Option<&'a ObservedMeasurement>,
+    pub(crate) random_read: Option<&'a ObservedMeasurement>,
+    pub(crate) random_write: Option<&'a ObservedMeasurement>,
 }
 
 /// Block size that application performance classes are about (SD 5.1 and 6.0).
@@ -28,7 +28,7 @@ const RANDOM_READ: usize = 2;
 const RANDOM_WRITE: usize = 3;
 
 impl<'a> Headline<'a> {
-    pub(crate) fn from_record(record: &'a Record) -> Self {
+    pub(crate) fn from_record(record: &'a Observation) -> Self {
         // Of equals the first, as in columns: what follows in the record is a reread or rewrite.
         let sequential = |op| with_figures(record, op, Pattern::Sequential).min_by_key(|m| standing(m));
         let random = |column| {
@@ -45,7 +45,7 @@ impl<'a> Headline<'a> {
 
     /// The load of a figure, `1 MiB QD8`, where the record has several loads of its kind; `None` where the kind is
     /// enough.
-    pub(crate) fn load_among_several(record: &Record, of: &Measurement) -> Option<String> {
+    pub(crate) fn load_among_several(record: &Observation, of: &ObservedMeasurement) -> Option<String> {
         let random = of.workload.pattern_is(Pattern::Random);
         let pattern = if random { Pattern::Random } else { Pattern::Sequential };
         let all = with_figures(record, of.workload.op, pattern);
@@ -73,7 +73,7 @@ pub(crate) struct Columns {
 /// A figure in a column of [`Columns`].
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InColumn<'a> {
-    pub(crate) measurement: &'a Measurement,
+    pub(crate) measurement: &'a ObservedMeasurement,
     pub(crate) estimate: &'a Estimate,
     /// What the estimate is divided by for the unit of the column.
     pub(crate) unit: f64,
@@ -90,7 +90,7 @@ impl Columns {
         column < RANDOM_READ
     }
 
-    pub(crate) fn from_records(records: &[Record]) -> Self {
+    pub(crate) fn from_records(records: &[Observation]) -> Self {
         let of_class = [RANDOM_READ, RANDOM_WRITE].map(|column| deciding_random(records, column, Some(CLASS_BLOCK)));
         let [read, write] = of_class.each_ref().map(|load| load.as_ref().map(|_| CLASS_BLOCK));
         let [random_read, random_write] = of_class;
@@ -116,7 +116,7 @@ impl Columns {
     }
 
     /// The figure of a record: that of the load of the column, or else of another load, which it names.
-    pub(crate) fn figure<'a>(&self, record: &'a Record, column: usize) -> Option<InColumn<'a>> {
+    pub(crate) fn figure<'a>(&self, record: &'a Observation, column: usize) -> Option<InColumn<'a>> {
         let mut all = candidates(record, column, self.blocks.get(column).copied().flatten());
         let at = all.iter().position(|(load, ..)| *load == self.load(column)).unwrap_or(0);
         let (load, measurement, estimate) = (at < all.len()).then(|| all.swap_remove(at))?;
@@ -126,7 +126,7 @@ impl Columns {
 }
 
 /// The load of streams that most records have; of several, the one that represents a single record.
-fn common_load(records: &[Record], column: usize) -> Option<String> {
+fn common_load(records: &[Observation], column: usize) -> Option<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for (load, ..) in records.iter().flat_map(|record| candidates(record, column, None)) {
         match counts.iter_mut().find(|(known, _)| *known == load) {
@@ -139,7 +139,7 @@ fn common_load(records: &[Record], column: usize) -> Option<String> {
 }
 
 /// The load of a column of random work by which these records are compared, of the given block size, or of any.
-fn deciding_random(records: &[Record], column: usize, block: Option<u64>) -> Option<String> {
+fn deciding_random(records: &[Observation], column: usize, block: Option<u64>) -> Option<String> {
     let all = records.iter().flat_map(|record| candidates(record, column, block));
     let among: BTreeSet<Load> = all.map(|(_, m, _)| Load::from_workload(&m.workload)).collect();
     let among: Vec<Load> = among.into_iter().collect();
@@ -148,11 +148,15 @@ fn deciding_random(records: &[Record], column: usize, block: Option<u64>) -> Opt
 }
 
 /// Loads of a record for a column with their figures, the one that represents the record first.
-fn candidates(record: &Record, column: usize, block: Option<u64>) -> Vec<(String, &Measurement, &Estimate)> {
+fn candidates(
+    record: &Observation,
+    column: usize,
+    block: Option<u64>,
+) -> Vec<(String, &ObservedMeasurement, &Estimate)> {
     let op = if column.is_multiple_of(2) { Op::Read } else { Op::Write };
     let random = column >= RANDOM_READ;
     let pattern = if random { Pattern::Random } else { Pattern::Sequential };
-    let mut all: Vec<&Measurement> = with_figures(record, op, pattern)
+    let mut all: Vec<&ObservedMeasurement> = with_figures(record, op, pattern)
         .filter(|m| !random || block.is_none_or(|b| m.workload.block_bytes == b))
         .collect();
     all.sort_by_key(|m| standing(m));
@@ -174,7 +178,7 @@ fn named(shape: &str) -> String {
 
 /// Sort key for the load that represents a record, smallest first: the largest blocks, of streams with the most
 /// operations in flight, of random work with the fewest.
-fn standing(measurement: &Measurement) -> Reverse<(u64, i128, bool)> {
+fn standing(measurement: &ObservedMeasurement) -> Reverse<(u64, i128, bool)> {
     let workload = &measurement.workload;
     let in_flight = i128::from(workload.depth());
     let in_flight = if workload.pattern_is(Pattern::Random) { -in_flight } else { in_flight };
@@ -182,11 +186,11 @@ fn standing(measurement: &Measurement) -> Reverse<(u64, i128, bool)> {
 }
 
 /// The rate that counts for a write: durable where it was measured.
-pub(crate) fn durable_or_acknowledged(measurement: &Measurement) -> Option<&Estimate> {
+pub(crate) fn durable_or_acknowledged(measurement: &ObservedMeasurement) -> Option<&Estimate> {
     measurement.durable_bytes_per_second.as_ref().or(measurement.bytes_per_second.as_ref())
 }
 
-fn with_figures(record: &Record, op: Op, pattern: Pattern) -> impl Iterator<Item = &Measurement> {
+fn with_figures(record: &Observation, op: Op, pattern: Pattern) -> impl Iterator<Item = &ObservedMeasurement> {
     record
         .measurements
         .iter()
@@ -201,13 +205,13 @@ const WIDEST_PERCENTILE: f64 = 100.0;
 
 /// The heading of the percentiles of a record, where there are several records.
 #[must_use]
-pub fn percentile_heading(record: &Record) -> String {
+pub fn percentile_heading(record: &Observation) -> String {
     format!("{}  {}", clean(&record.id), record.title())
 }
 
 /// Each workload of a record with its percentiles, given as shares between 0 and 1.
 #[must_use]
-pub fn percentile_lines(record: &Record, shares: &[f64]) -> String {
+pub fn percentile_lines(record: &Observation, shares: &[f64]) -> String {
     let mut lines = vec!["latency".to_owned()];
     let names: Vec<String> = shares.iter().map(|share| format!("p{}", trimmed(share * 100.0, 10))).collect();
     let widest = names.iter().map(String::len).max().unwrap_or(0);
@@ -379,16 +383,16 @@ mod tests {
         for record in &mut records {
             let deep = record.measurements[0].clone();
             record.measurements = [32, 1, 4]
-                .map(|queue_depth| Measurement {
+                .map(|queue_depth| ObservedMeasurement {
                     workload: Workload { queue_depth, ..Workload::new("w", Op::Read, Pattern::Random, CLASS_BLOCK) }
                         .into(),
                     ..deep.clone()
                 })
                 .to_vec();
         }
-        let columns = |records: &[Record]| Columns::from_records(records).load(RANDOM_READ).to_owned();
-        let decides = |records: &[Record]| deciding_load(&by_model(records), None, None).unwrap().shape();
-        let card = |record: &Record| Headline::from_record(record).random_read.unwrap().workload.shape();
+        let columns = |records: &[Observation]| Columns::from_records(records).load(RANDOM_READ).to_owned();
+        let decides = |records: &[Observation]| deciding_load(&by_model(records), None, None).unwrap().shape();
+        let card = |record: &Observation| Headline::from_record(record).random_read.unwrap().workload.shape();
         for some in [&records[..1], &records[..2], &records[..]] {
             assert_eq!((columns(some), decides(some)), ("4 KiB".to_owned(), "4 KiB".to_owned()));
         }

@@ -6,34 +6,16 @@
 use assay_core::medium::Medium;
 use assay_core::units::{counted, grouped};
 
-/// The number at the start of a reading: `34 (Min/Max 19/54)`, `0x00`, `54118h+30m`.
-fn number(medium: &Medium, names: &[&str]) -> Option<i64> {
-    names.iter().find_map(|name| {
-        let text = medium.health.get(*name)?.trim();
-        if let Some(hex) = text.strip_prefix("0x") {
-            return i64::from_str_radix(hex.split_whitespace().next()?, 16).ok();
-        }
-        let end = text.char_indices().find(|(at, c)| !(c.is_ascii_digit() || *at == 0 && *c == '-'));
-        text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
-    })
-}
-
-/// Temperature of the medium in °C when its health was read.
-pub(crate) fn celsius(medium: &Medium) -> Option<i64> {
-    let names = ["temperature_celsius", "Temperature_Celsius", "Airflow_Temperature_Cel"];
-    number(medium, &names).filter(|celsius| (-90..=200).contains(celsius))
-}
-
 /// Whether the medium says itself that it fails.
 pub(crate) fn is_bad(medium: &Medium) -> bool {
     medium.health.get("smart_passed").is_some_and(|passed| passed == "false")
-        || number(medium, &["critical_warning"]).is_some_and(|warning| warning != 0)
+        || medium.health_number(&["critical_warning"]).is_some_and(|warning| warning != 0)
 }
 
 /// `SMART passed, 38 °C, 3 % used, no media errors, 1 234 h in use`; `None` where neither program said something of it.
 pub(crate) fn words(medium: &Medium) -> Option<String> {
     let count = |names: &[&str], what: &str| {
-        number(medium, names).map(|count| match count {
+        medium.health_number(names).map(|count| match count {
             0 => format!("no {what}s"),
             count => counted(usize::try_from(count).unwrap_or(0), what),
         })
@@ -42,18 +24,18 @@ pub(crate) fn words(medium: &Medium) -> Option<String> {
         .health
         .get("smart_passed")
         .map(|passed| if passed == "true" { "SMART passed".to_owned() } else { "SMART failed".to_owned() });
-    let warning = number(medium, &["critical_warning"]).filter(|warning| *warning != 0);
+    let warning = medium.health_number(&["critical_warning"]).filter(|warning| *warning != 0);
     let parts = [
         passed,
         warning.map(|warning| format!("critical warning {warning:#04x}")),
-        celsius(medium).map(|celsius| format!("{celsius} °C")),
-        number(medium, &["percentage_used"]).map(|percent| format!("{percent} % used")),
-        number(medium, &["available_spare"]).map(|percent| format!("{percent} % of the spare blocks left")),
+        medium.health_celsius().map(|celsius| format!("{celsius} °C")),
+        medium.health_number(&["percentage_used"]).map(|percent| format!("{percent} % used")),
+        medium.health_number(&["available_spare"]).map(|percent| format!("{percent} % of the spare blocks left")),
         count(&["media_errors"], "media error"),
         count(&["Reallocated_Sector_Ct"], "reallocated sector"),
         count(&["Current_Pending_Sector"], "pending sector"),
         count(&["scsi_grown_defect_list"], "grown defect"),
-        number(medium, &["power_on_hours", "Power_On_Hours"]).map(|hours| format!("{} h in use", grouped(hours))),
+        medium.health_number(&["power_on_hours", "Power_On_Hours"]).map(|hours| format!("{} h in use", grouped(hours))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))

@@ -6,8 +6,8 @@ use assay_analysis::{Load, identity, names_model};
 use assay_core::estimate::Estimate;
 use assay_core::finding::ValidityVerdict;
 use assay_core::medium::MediumKind;
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures};
 use assay_core::verification::Verdict;
@@ -16,7 +16,6 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::document::{Block, Cell, Data, Document, left, number, right};
 use crate::headline::{Columns, shown};
-use crate::results::warmest;
 use crate::terminal::{Style, shorten};
 use crate::verdict::{capitalised, word};
 use crate::{document, facts, health};
@@ -49,7 +48,7 @@ pub type Lives = BTreeMap<String, Life>;
 /// the two figures that the fewest records have, the suite, the time of day, and the others except id, medium and
 /// result. A column without any value is left out.
 #[must_use]
-pub fn list(records: &[Record], lives: &Lives, style: &Style) -> String {
+pub fn list(records: &[Observation], lives: &Lives, style: &Style) -> String {
     let listed = Listed::from_records(records, lives, style.bounded());
     let known = |at: usize| listed.rows.iter().any(|row| !row[at].is_empty() && row[at] != style.fold(UNKNOWN));
     // Records without any figure have the columns that are most asked for.
@@ -88,7 +87,7 @@ struct Column {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    Text(fn(&Record) -> String),
+    Text(fn(&Observation) -> String),
     /// Takes the room that is left.
     Medium,
     /// A column of [`Columns`].
@@ -127,13 +126,13 @@ const COLUMNS: [Column; 13] = [
 ];
 
 /// As much of it as names the record in a query; ids of published figures all begin alike, and differ at their end.
-fn id_cell(record: &Record) -> String {
+fn id_cell(record: &Observation) -> String {
     let id = clean(&record.id);
     if id.starts_with(assay_analysis::PREFIX) { end_of(&id, PUBLISHED_WIDTH) } else { shorten(&id, 10) }
 }
 
 /// The id of a published figure below a heading that says how it begins.
-fn published_cell(record: &Record) -> Option<String> {
+fn published_cell(record: &Observation) -> Option<String> {
     clean(&record.id).strip_prefix(assay_analysis::PREFIX).map(str::to_owned)
 }
 
@@ -141,7 +140,7 @@ fn published_cell(record: &Record) -> Option<String> {
 const UNKNOWN: &str = "–";
 
 /// When the record was made. Articles and some imported results do not say.
-fn when_cell(record: &Record) -> String {
+fn when_cell(record: &Observation) -> String {
     match facts::when(&record.created) {
         unknown if unknown.is_empty() => UNKNOWN.to_owned(),
         when => when,
@@ -161,7 +160,7 @@ fn end_of(text: &str, width: usize) -> String {
 }
 
 /// How it ended, where there is little room.
-fn short_word(record: &Record, lives: &Lives) -> &'static str {
+fn short_word(record: &Observation, lives: &Lives) -> &'static str {
     match word_of(record, lives) {
         "turned read-only" => "read-only",
         "running or killed" => "killed?",
@@ -170,7 +169,7 @@ fn short_word(record: &Record, lives: &Lives) -> &'static str {
 }
 
 /// How it ended, or what is known of a run that did not.
-fn word_of(record: &Record, lives: &Lives) -> &'static str {
+fn word_of(record: &Observation, lives: &Lives) -> &'static str {
     match lives.get(&record.id).filter(|_| record.outcome == Outcome::Running) {
         Some(Life::Running) => "running",
         Some(Life::Killed) => "killed",
@@ -190,7 +189,7 @@ struct Listed {
 }
 
 impl Listed {
-    fn from_records(records: &[Record], lives: &Lives, style: Style) -> Self {
+    fn from_records(records: &[Observation], lives: &Lives, style: Style) -> Self {
         let loads = Columns::from_records(records);
         let mut headings = COLUMNS.map(|column| list_heading(&column, &loads, &style));
         let row = |record| COLUMNS.map(|column| cell_text((record, lives), &column, &loads, &style));
@@ -272,7 +271,7 @@ fn short_lines(load: &str, style: &Style) -> String {
 }
 
 /// The lines of a cell.
-fn cell_text((record, lives): (&Record, &Lives), column: &Column, loads: &Columns, style: &Style) -> String {
+fn cell_text((record, lives): (&Observation, &Lives), column: &Column, loads: &Columns, style: &Style) -> String {
     match column.kind {
         Kind::Result => style.fold(short_word(record, lives)),
         Kind::Text(text) => style.fold(&text(record)),
@@ -288,18 +287,18 @@ fn cell_text((record, lives): (&Record, &Lives), column: &Column, loads: &Column
 }
 
 /// What a column shows of a record.
-type RecordCell = fn(&Record) -> String;
+type RecordCell = fn(&Observation) -> String;
 
 /// The records as a document: a row each.
 #[must_use]
-pub fn list_document(records: &[Record], lives: &Lives) -> Document {
+pub fn list_document(records: &[Observation], lives: &Lives) -> Document {
     let loads = Columns::from_records(records);
     // A column that no record fills is left out.
-    let filled = |cell: fn(&Record) -> String| records.iter().any(|record| !cell(record).is_empty());
+    let filled = |cell: fn(&Observation) -> String| records.iter().any(|record| !cell(record).is_empty());
     let about: [(&str, RecordCell); 6] = [
         ("record", |r| clean(&r.id)),
         ("when", when_cell),
-        ("medium", Record::title),
+        ("medium", Observation::title),
         ("unit", facts::unit),
         ("slot", facts::slot),
         ("suite", |r| clean(&r.suite.name)),
@@ -307,7 +306,7 @@ pub fn list_document(records: &[Record], lives: &Lives) -> Document {
     let about: Vec<_> = about.into_iter().filter(|(_, cell)| filled(*cell)).collect();
     let healths: Vec<Option<String>> = records.iter().map(|record| health::words(&record.medium)).collect();
     let has_health = healths.iter().any(Option::is_some);
-    let warmths: Vec<Option<f64>> = records.iter().map(warmest).collect();
+    let warmths: Vec<Option<f64>> = records.iter().map(|record| record.medium_celsius).collect();
     let has_warmth = warmths.iter().any(Option::is_some);
     let has_labels = filled(facts::other_labels);
     let mut columns: Vec<document::Column> = about.iter().map(|(title, _)| left(*title)).collect();
@@ -316,7 +315,7 @@ pub fn list_document(records: &[Record], lives: &Lives) -> Document {
     columns.extend(has_health.then(|| left("health")));
     columns.extend(has_labels.then(|| left("labels")));
     columns.push(left("result"));
-    let row = |((r, health), warmth): ((&Record, &Option<String>), &Option<f64>)| -> document::TableRow {
+    let row = |((r, health), warmth): ((&Observation, &Option<String>), &Option<f64>)| -> document::TableRow {
         let warmth = has_warmth.then(|| warmth.map(figures).unwrap_or_default().into());
         let facts = about.iter().map(|(_, cell)| Cell::from(cell(r)));
         let figures = loads.filled().into_iter().map(|at| figure_cell(&loads, r, at));
@@ -345,7 +344,7 @@ pub(crate) fn figure_title(loads: &Columns, at: usize) -> String {
 }
 
 /// A figure with its certainty, and with its load where that is not the column's.
-pub(crate) fn figure_cell(loads: &Columns, record: &Record, at: usize) -> Cell {
+pub(crate) fn figure_cell(loads: &Columns, record: &Observation, at: usize) -> Cell {
     loads.figure(record, at).map_or_else(Cell::default, |f| {
         let shown = shown(f.estimate, f.unit);
         let load = f.other_load.map(|load| format!("({load})"));
@@ -355,12 +354,12 @@ pub(crate) fn figure_cell(loads: &Columns, record: &Record, at: usize) -> Cell {
     })
 }
 
-fn list_data(records: &[Record], lives: &Lives, loads: &Columns) -> Data {
+fn list_data(records: &[Observation], lives: &Lives, loads: &Columns) -> Data {
     // Before the figures of each record, and behind them.
     let before: [(&'static str, RecordCell); 7] = [
         ("record", |r| r.id.clone()),
         ("created", |r| r.created.clone()),
-        ("medium", Record::title),
+        ("medium", Observation::title),
         ("unit", facts::unit),
         ("slot", facts::slot),
         ("host", |r| r.host.hostname.clone().unwrap_or_default()),
@@ -377,13 +376,13 @@ fn list_data(records: &[Record], lives: &Lives, loads: &Columns) -> Data {
         "random_write_iops",
     ];
     let behind: [(&'static str, RecordCell); 3] = [
-        ("celsius_max", |r| number(warmest(r))),
+        ("celsius_max", |r| number(r.medium_celsius)),
         ("health", |r| health::words(&r.medium).unwrap_or_default()),
-        ("labels", crate::csv::labels),
+        ("labels", |r| crate::csv::labels(&r.labels)),
     ];
     let names = |columns: &[(&'static str, RecordCell)]| columns.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     let columns = [names(&before), vec!["result"], figures.to_vec(), names(&behind)].concat();
-    let row = |r: &Record| {
+    let row = |r: &Observation| {
         let mut cells: Vec<String> = before.iter().map(|(_, cell)| cell(r)).collect();
         cells.push(word_of(r, lives).to_owned());
         for at in 0..4 {
@@ -449,13 +448,13 @@ pub struct ListedFigure {
 
 /// The records in their order.
 #[must_use]
-pub fn listed(records: &[Record]) -> Vec<ListedRecord> {
+pub fn listed(records: &[Observation]) -> Vec<ListedRecord> {
     let columns = Columns::from_records(records);
     records.iter().map(|record| ListedRecord::new(record, &columns)).collect()
 }
 
 impl ListedRecord {
-    fn new(record: &Record, columns: &Columns) -> Self {
+    fn new(record: &Observation, columns: &Columns) -> Self {
         let figure = |column: usize| {
             let found = columns.figure(record, column)?;
             let load = Load::from_workload(&found.measurement.workload);
@@ -503,7 +502,7 @@ pub struct ListRow {
 
 /// The table of [`list_document`].
 #[must_use]
-pub fn list_table(records: &[Record], lives: &Lives) -> ListTable {
+pub fn list_table(records: &[Observation], lives: &Lives) -> ListTable {
     let document = list_document(records, lives);
     let Some(Block::Table(table)) = document.blocks.into_iter().next() else {
         return ListTable { titles: Vec::new(), rows: Vec::new() };

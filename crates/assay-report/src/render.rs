@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use assay_analysis::LoadError;
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text;
 use assay_pictures::{
     ImageError, Kind, NothingToDraw, Wanted, {self as pictures},
 };
 
+use crate::html::observed;
 use crate::presented::{Overview, Presented, record_document, records_document};
 
 /// What a report is written as.
@@ -53,7 +55,7 @@ pub struct View {
 }
 
 impl View {
-    fn wanted(&self, records: &[Record]) -> Result<Wanted, LoadError> {
+    fn wanted(&self, records: &[Observation]) -> Result<Wanted, LoadError> {
         Wanted::named(records, self.load.as_deref())
     }
 }
@@ -197,11 +199,14 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
         Format::Parquet => {
             return crate::foreign::parquet(records).map_err(|error| RenderError::Refused(error.to_string()));
         }
-        Format::Svg => still(records, view)?.svg(),
-        Format::Png => return Ok(still(records, view)?.png(pictures::PNG_SCALE)?),
+        Format::Svg => still(&observed(records), view)?.svg(),
+        Format::Png => return Ok(still(&observed(records), view)?.png(pictures::PNG_SCALE)?),
         Format::Gif => {
             return match view.kind {
-                None | Some(Kind::Sweep) => Ok(pictures::film(records, &view.wanted(records)?)?.gif(GIF_SCALE)?),
+                None | Some(Kind::Sweep) => {
+                    let records = observed(records);
+                    Ok(pictures::film(&records, &view.wanted(&records)?)?.gif(GIF_SCALE)?)
+                }
                 Some(other) => Err(RenderError::NotAnimated(other)),
             };
         }
@@ -215,7 +220,7 @@ pub fn render_files(format: Format, records: &[Record]) -> Option<Vec<(String, S
     (format == Format::FioJson).then(|| crate::foreign::fio_files(records))
 }
 
-fn still(records: &[Record], view: &View) -> Result<pictures::Drawing, RenderError> {
+fn still(records: &[Observation], view: &View) -> Result<pictures::Drawing, RenderError> {
     let wanted = view.wanted(records)?;
     let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
     let found = (kind.of_what_decides() && records.len() > 1)
@@ -242,7 +247,7 @@ pub fn json(records: &[Record]) -> String {
 /// All records one after the other; several begin with what they come to, and a table that compares them.
 #[must_use]
 pub fn markdown(records: &[Record]) -> String {
-    let overview = (records.len() > 1).then(|| records_document(&Overview::from_records(records)));
+    let overview = (records.len() > 1).then(|| records_document(&Overview::from_records(&observed(records))));
     let each = records.iter().map(|record| record_document(&Presented::from_record(record)));
     overview.into_iter().chain(each).map(|document| document.markdown()).collect::<Vec<_>>().join("\n")
 }

@@ -5,6 +5,7 @@ use assay_analysis::{
 };
 use assay_core::estimate::Estimate;
 use assay_core::finding::ValidityVerdict;
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::program::ProgramRun;
 use assay_core::record::{Measurement, Record, Score, Sensor};
 use assay_core::sensor::SensorKind;
@@ -19,7 +20,7 @@ use crate::headline::{Headline, MB, in_words, interval};
 const WIDEST: f64 = 100.0;
 
 /// The groups of a record in sentences.
-pub(crate) fn at_once_lines(record: &Record) -> Vec<String> {
+pub(crate) fn at_once_lines(record: &Observation) -> Vec<String> {
     let sentences =
         |group: &AtOnce| together_text(group).into_iter().chain(group.members.iter().filter_map(member_text)).collect();
     at_once(record).iter().flat_map(|group| -> Vec<String> { sentences(group) }).collect()
@@ -65,18 +66,19 @@ fn times_text(factor: &Estimate) -> String {
 
 /// `reads 20.5–23.3 MB/s, writes …, 1 508–1 909 random reads and … random writes a second (95 %; …)`; `None` where the
 /// record does not speak for the medium, or has no interval.
-pub(crate) fn over_days_sentence(record: &Record) -> Option<String> {
+pub(crate) fn over_days_sentence(record: &Observation) -> Option<String> {
     if record.validity.verdict == ValidityVerdict::Invalid || record.outcome.medium_failed() {
         return None;
     }
     let headline = Headline::from_record(record);
-    let rate = |m: Option<&Measurement>, verb: &str| {
+    let rate = |m: Option<&ObservedMeasurement>, verb: &str| {
         let m = m?;
         let durable = m.durable_bytes_per_second.as_ref().map(|_| Quantity::DurableBytesPerSecond);
         Some(format!("{verb} {} MB/s", days_range(record, m, durable.unwrap_or(Quantity::BytesPerSecond), MB)?))
     };
-    let operations =
-        |m: Option<&Measurement>, what: &str| Some(format!("{} {what}", days_range(record, m?, Quantity::Iops, 1.0)?));
+    let operations = |m: Option<&ObservedMeasurement>, what: &str| {
+        Some(format!("{} {what}", days_range(record, m?, Quantity::Iops, 1.0)?))
+    };
     let random = [operations(headline.random_read, "random reads"), operations(headline.random_write, "random writes")];
     let random: Vec<String> = random.into_iter().flatten().collect();
     let mut parts: Vec<String> = [rate(headline.sequential_read, "reads"), rate(headline.sequential_write, "writes")]
@@ -91,7 +93,7 @@ pub(crate) fn over_days_sentence(record: &Record) -> Option<String> {
         .then(|| format!("{} (95 %; day-to-day variation unknown from one run; {assumed} assumed)", parts.join(", ")))
 }
 
-fn days_range(record: &Record, m: &Measurement, quantity: Quantity, unit: f64) -> Option<String> {
+fn days_range(record: &Observation, m: &ObservedMeasurement, quantity: Quantity, unit: f64) -> Option<String> {
     let estimate = over_days(record, &Load::from_workload(&m.workload), quantity)?;
     let (low, high) = estimate.low.zip(estimate.high)?;
     // What the bus lets through it does not exceed on another day, either.
@@ -103,7 +105,7 @@ fn days_range(record: &Record, m: &Measurement, quantity: Quantity, unit: f64) -
 // The load up to which the latency stays low.
 
 /// Each curve of a record in a sentence.
-pub(crate) fn load_curve_lines(record: &Record) -> Vec<String> {
+pub(crate) fn load_curve_lines(record: &Observation) -> Vec<String> {
     load_curves(record).iter().map(load_curve_line).collect()
 }
 
@@ -197,7 +199,7 @@ pub(crate) fn noted_sensors(record: &Record) -> Option<String> {
 /// `temp 36.8 °C at most, plug 2.10 to 3.40 W`: what was read of the medium, and by commands of the user, while it was
 /// measured. Those of the host itself are in the page.
 pub(crate) fn read_sensors(record: &Record) -> Option<String> {
-    let words: Vec<String> = sensor_is_drawn(record).filter(|s| is_of_medium(record, s)).filter_map(range_of).collect();
+    let words: Vec<String> = sensor_is_drawn(record).filter(|s| record.is_of_medium(s)).filter_map(range_of).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
@@ -220,29 +222,13 @@ pub(crate) fn readings(sensor: &Sensor) -> Option<(f64, f64)> {
     Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
 }
 
-/// Whether a sensor is one of the medium, or one that the user named.
-fn is_of_medium(record: &Record, sensor: &Sensor) -> bool {
-    matches!(sensor.source.as_str(), "drive" | "command")
-        || record.medium.stack.iter().any(|node| node.name == sensor.name)
-}
-
-/// The highest temperature of the medium in °C: reported by the medium, or with its health, read by a command, or noted by a user. The
-/// temperature of the processor does not count.
-pub(crate) fn warmest(record: &Record) -> Option<f64> {
-    let temperature = SensorKind::Temperature.name();
-    let of_medium = |s: &&Sensor| if s.source == "note" { s.name == temperature } else { is_of_medium(record, s) };
-    let sensors = record.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
-    let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
-    let readings = readings.chain(crate::health::celsius(&record.medium).map(|celsius| celsius as f64));
-    readings.filter(|value| value.is_finite()).reduce(f64::max)
-}
-
 /// `sequential read 20.1 MB/s, random read 410 operations/s`: what the headline workloads did for
 /// a watt.
-pub(crate) fn per_watt(record: &Record) -> Option<String> {
-    let headline = Headline::from_record(record);
+pub(crate) fn per_watt(record: &Record, observation: &Observation) -> Option<String> {
+    let headline = Headline::from_record(observation);
     let all = [headline.sequential_read, headline.sequential_write, headline.random_read, headline.random_write];
-    let words: Vec<String> = all.into_iter().flatten().filter_map(noted_value).collect();
+    let whole = all.into_iter().flatten().filter_map(|m| record.measurement(&m.workload.name));
+    let words: Vec<String> = whole.filter_map(noted_value).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
@@ -320,7 +306,7 @@ mod tests {
             read(SensorKind::Power, "broken", "command", &[]),
         ];
         assert_eq!(read_sensors(&record).unwrap(), "temp 36.8 °C at most, plug 2.10 to 3.40 W");
-        assert_eq!(warmest(&record), Some(36.8));
+        assert_eq!(record.medium_celsius(), Some(36.8));
         record.sensors.clear();
         assert_eq!(read_sensors(&record), None);
     }

@@ -1,6 +1,6 @@
 //! One medium in brief, from its records: what a page shows beside other media.
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::clean;
 
 use crate::document::Cell;
@@ -41,8 +41,8 @@ impl UnitCard {
     /// Of the newest records of one medium, oldest first; none without a record. Verdicts of checks are expected to be shared with
     /// the records, as every query does.
     #[must_use]
-    pub fn from_records(records: &[Record]) -> Option<Self> {
-        let measured: Vec<&Record> = records.iter().filter(|record| !record.measurements.is_empty()).collect();
+    pub fn from_records(records: &[Observation]) -> Option<Self> {
+        let measured: Vec<&Observation> = records.iter().filter(|record| !record.measurements.is_empty()).collect();
         let last = measured.last().copied().or(records.last())?;
         let alone = std::slice::from_ref(last);
         let loads = Columns::from_records(alone);
@@ -77,7 +77,7 @@ fn tone_name(tone: Tone) -> &'static str {
     }
 }
 
-fn place(record: &Record) -> String {
+fn place(record: &Observation) -> String {
     let part = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name} {text}"));
     let host = record.host.hostname.as_deref().map(clean).unwrap_or_default();
     let parts = [part("unit", facts::unit(record)), part("slot", facts::slot(record)), part("on", host)];
@@ -85,7 +85,7 @@ fn place(record: &Record) -> String {
 }
 
 /// The finding of `assay compare` on the last two records.
-fn trend(measured: &[&Record]) -> Option<String> {
+fn trend(measured: &[&Observation]) -> Option<String> {
     let [.., before, last] = measured else { return None };
     Some(common_finding(&[(*before).clone(), (*last).clone()], None).title)
 }

@@ -3,8 +3,8 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Severity, ValidityVerdict, Warning};
 use assay_core::medium::{Bus, Medium};
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::{Measurement, Record};
 pub(crate) use assay_core::text::capitalised;
 use assay_core::text::{clean, statement};
 use assay_core::units::rate;
@@ -26,7 +26,7 @@ pub(crate) enum Tone {
 }
 
 /// The tone of the verdict: bad for a failed or invalid record, care for a doubtful one.
-pub(crate) fn tone(record: &Record) -> Tone {
+pub(crate) fn tone(record: &Observation) -> Tone {
     let verified = record.verification.as_ref().map(|v| v.verdict);
     if record.outcome.medium_failed()
         || record.validity.verdict == ValidityVerdict::Invalid
@@ -46,7 +46,7 @@ pub(crate) fn tone(record: &Record) -> Tone {
 }
 
 /// The record in a word: how it ended, or else whether its numbers can be trusted.
-pub(crate) fn word(record: &Record) -> &'static str {
+pub(crate) fn word(record: &Observation) -> &'static str {
     if let Some(verified) = &record.verification {
         let completed = record.outcome == Outcome::Completed;
         let verdict = verified.verdict;
@@ -83,7 +83,7 @@ pub(crate) fn checked(verified: &Verification) -> &'static str {
 /// The verdict on a record in plain words: what the medium does and how far the bus allows it, or
 /// what invalidates the figures.
 #[must_use]
-pub fn verdict_sentence(record: &Record) -> String {
+pub fn verdict_sentence(record: &Observation) -> String {
     let thing = format!("This {}", record.medium.kind.title());
     if let (Some(verified), true) = (&record.verification, record.measurements.is_empty()) {
         return format!("{}.", capitalised(&statement(&check_sentence(verified))));
@@ -96,7 +96,7 @@ pub fn verdict_sentence(record: &Record) -> String {
 }
 
 /// How the medium failed while it was measured.
-fn end_of_medium(record: &Record, thing: &str) -> Option<String> {
+fn end_of_medium(record: &Observation, thing: &str) -> Option<String> {
     let Outcome::Failed { failure, .. } = &record.outcome else { return None };
     if !record.outcome.medium_failed() {
         return None;
@@ -128,7 +128,7 @@ fn bad(verdict: Verdict) -> &'static str {
 }
 
 /// The verdict from the figures of a medium that did not fail.
-fn of_figures(record: &Record, thing: &str) -> String {
+fn of_figures(record: &Observation, thing: &str) -> String {
     let headline = Headline::from_record(record);
     if record.validity.verdict == ValidityVerdict::Invalid {
         let cause = notes(record)
@@ -164,7 +164,7 @@ fn of_figures(record: &Record, thing: &str) -> String {
 
 /// The cause that changes figures most: what else used the device, then what did not come from it; that a figure rests on few
 /// operations and that the host was busy come last. With the loads that it is about, where the record has others.
-fn gravest(record: &Record) -> Option<String> {
+fn gravest(record: &Observation) -> Option<String> {
     let weight = |finding: &Finding| match finding {
         Finding::OthersUsedDevice { .. } | Finding::AnotherRun | Finding::SwapOnMedium => 0,
         Finding::ServedFromCache { .. }
@@ -182,7 +182,7 @@ fn gravest(record: &Record) -> Option<String> {
 }
 
 /// `; the run was interrupted` and the like; nothing for a completed run.
-fn ending(record: &Record) -> &'static str {
+fn ending(record: &Observation) -> &'static str {
     match &record.outcome {
         Outcome::Completed => "",
         Outcome::Running => "; the run is still under way or was killed",
@@ -196,17 +196,17 @@ fn ending(record: &Record) -> &'static str {
     }
 }
 
-fn clauses(record: &Record, headline: &Headline<'_>) -> String {
+fn clauses(record: &Observation, headline: &Headline<'_>) -> String {
     let read = headline.sequential_read.and_then(|m| Some((m, m.bytes_per_second.as_ref()?)));
     let write = headline.sequential_write.and_then(|m| Some((m, durable_or_acknowledged(m)?)));
-    let random: Vec<(&Measurement, &Estimate, &str)> =
+    let random: Vec<(&ObservedMeasurement, &Estimate, &str)> =
         [(headline.random_read, "random reads"), (headline.random_write, "random writes")]
             .into_iter()
             .filter_map(|(m, what)| Some((m?, m?.iops.as_ref()?, what)))
             .collect();
     let shown: Vec<&Estimate> =
         [read, write].into_iter().flatten().map(|(_, e)| e).chain(random.iter().map(|(_, e, _)| *e)).collect();
-    let at = |m: &Measurement| match Headline::load_among_several(record, m) {
+    let at = |m: &ObservedMeasurement| match Headline::load_among_several(record, m) {
         Some(load) => format!(" at {}", clean(&load)),
         None => String::new(),
     };
@@ -258,8 +258,8 @@ fn certainty(shown: &[&Estimate]) -> &'static str {
     }
 }
 
-fn of_bus(record: &Record, measurement: &Measurement) -> String {
-    match bus_share(record, measurement) {
+fn of_bus(record: &Observation, measurement: &ObservedMeasurement) -> String {
+    match bus_share(&record.medium, measurement.bytes_per_second.as_ref()) {
         Some(share) => {
             format!(" ({} of the reachable rate of {})", percent(share), clean(&bus_name(&record.medium)))
         }
@@ -268,8 +268,8 @@ fn of_bus(record: &Record, measurement: &Measurement) -> String {
 }
 
 /// A figure of a record without headline workloads.
-fn other_figure(record: &Record) -> Option<String> {
-    let plain = |m: &&Measurement| m.workload.is_plain();
+fn other_figure(record: &Observation) -> Option<String> {
+    let plain = |m: &&ObservedMeasurement| m.workload.is_plain();
     let first = record.measurements.iter().filter(plain);
     first.chain(&record.measurements).find_map(|m| {
         let rate = m.bytes_per_second.as_ref().map(|e| in_words(e, MB, "MB/s"));
@@ -286,8 +286,8 @@ fn most_telling(met: &[&'static str]) -> Option<&'static str> {
 // What the bus allows, and how much of it was used.
 
 /// Share of the bus that a measurement used, 0 to 1 and sometimes above.
-pub(crate) fn bus_share(record: &Record, measurement: &Measurement) -> Option<f64> {
-    Some(measurement.bytes_per_second.as_ref()?.point / record.medium.reachable()?)
+pub(crate) fn bus_share(medium: &Medium, bytes_per_second: Option<&Estimate>) -> Option<f64> {
+    Some(bytes_per_second?.point / medium.reachable()?)
 }
 
 /// `SDR25, 23.2 MB/s reachable of 25.0 MB/s, according to debugfs ios`.

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use assay_core::exit::Exit;
+use assay_core::observation::Observation;
 use assay_core::text::harmless;
 use assay_report::UnitCard;
 use axum::response::{IntoResponse, Response};
@@ -335,11 +336,11 @@ fn plain_words(job: &Job) -> Vec<String> {
 
 /// The result as large figures and as text.
 fn result(record: &assay_core::record::Record) -> Markup {
-    let alone = std::slice::from_ref(record);
-    let card = UnitCard::from_records(alone);
+    let observation = Observation::from(record);
+    let card = UnitCard::from_records(std::slice::from_ref(&observation));
     html! {
         @if let Some(card) = &card {
-            p class=(card.tone) { span.pill { (card.word) } " " (harmless(&assay_report::verdict_sentence(record))) }
+            p class=(card.tone) { span.pill { (card.word) } " " (harmless(&assay_report::verdict_sentence(&observation))) }
             @if !card.figures.is_empty() { (figures_markup(&card.figures)) }
         }
         (as_text(record))

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_report::{Lives, Part};
 use assay_store::Summary;
@@ -82,7 +83,7 @@ pub trait Program: Send + Sync + 'static {
     ///
     /// # Errors
     /// An id is unknown, or the store cannot be read.
-    fn records(&self, ids: &[String]) -> Result<Vec<Record>, Refusal>;
+    fn records(&self, ids: &[String]) -> Result<Vec<Observation>, Refusal>;
 
     /// The same with everything that was measured.
     ///

@@ -1,9 +1,7 @@
-//! An observation: a record without the parts that grow, for results about many records.
+//! How an observation is stored: three texts beside the document, derived from it when it is saved.
 //!
-//! Samples, sensor readings and histograms make a document of megabytes. A list, a ranking, a comparison, a plan and
-//! advice do not read them. What they need is in three texts beside the document, derived from it when it is saved.
-//! [`Head::of`], [`repeats_of`] and [`latencies_of`] define what is kept; the rest of a record that is read back is
-//! empty. Changing what is kept needs a new version of the store, since older observations lack it.
+//! [`Observation`] says what is kept, [`Head`], [`repeats_of`] and [`latencies_of`] how. Changing that needs a new
+//! version of the store, since older observations lack it.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +10,11 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Severity, Validity, ValidityVerdict, Warning};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::Medium;
+use assay_core::observation::{Observation, ObservedHost, ObservedMeasurement, ObservedOrigin, ObservedRepeat};
 use assay_core::outcome::Outcome;
-use assay_core::record::{
-    Batching, Host, Latency, Measurement, Origin, Record, Repeat, Settings, Source, SuiteRef, Tool,
-};
+use assay_core::record::{Batching, Latency, Origin, Record, Score, Source, SuiteRef, Tool};
 use assay_core::shared::Shared;
-use assay_core::verification::{Pass, Verification};
+use assay_core::verification::Verification;
 use assay_core::workload::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -43,34 +40,34 @@ pub(crate) struct StoredTexts {
 }
 
 impl StoredTexts {
-    /// Derives it from a record.
-    pub(crate) fn from_record(record: &Record) -> Result<Self, String> {
+    /// Writes an observation.
+    pub(crate) fn of(observation: &Observation) -> Result<Self, String> {
         Ok(Self {
-            head: to_json(&Head::from_record(record))?,
-            repeats: to_json(&of_each(record, repeats_of))?,
-            latencies: to_json(&of_each(record, latencies_of))?,
+            head: to_json(&Head::of(observation))?,
+            repeats: to_json(&of_each(observation, repeats_of))?,
+            latencies: to_json(&of_each(observation, latencies_of))?,
         })
     }
 
-    /// The record that it was derived from, without the parts that were left out; `None` if its texts are damaged.
-    /// Workloads in `known` are shared with the records that they are from.
-    pub(crate) fn record(&self, detail: Detail, known: &mut Workloads) -> Option<Record> {
+    /// Reads the observation; `None` if its texts are damaged. Workloads in `known` are shared with the observations that
+    /// they are from.
+    pub(crate) fn observation(&self, detail: Detail, known: &mut Workloads) -> Option<Observation> {
         let head: Head = serde_json::from_str(&self.head).ok()?;
-        let mut record = head.record();
-        record.measurements.iter_mut().for_each(|measurement| known.share(&mut measurement.workload));
+        let mut observation = head.observation();
+        observation.measurements.iter_mut().for_each(|measurement| known.share(&mut measurement.workload));
         if detail >= Detail::Repeats {
             let repeats: Vec<Vec<Rates>> = serde_json::from_str(&self.repeats).ok()?;
-            for (measurement, repeats) in record.measurements.iter_mut().zip(repeats) {
+            for (measurement, repeats) in observation.measurements.iter_mut().zip(repeats) {
                 measurement.repeats = repeats.into_iter().map(repeat).collect();
             }
         }
         if detail == Detail::Latencies {
             let latencies: Vec<Vec<StoredHistogram>> = serde_json::from_str(&self.latencies).ok()?;
-            let all = record.measurements.iter_mut().zip(latencies);
+            let all = observation.measurements.iter_mut().zip(latencies);
             let repeats = all.flat_map(|(m, all)| m.repeats.iter_mut().zip(all));
             repeats.for_each(|(repeat, histogram)| repeat.histogram = histogram.into());
         }
-        Some(record)
+        Some(observation)
     }
 }
 
@@ -91,24 +88,23 @@ impl Workloads {
     }
 }
 
-/// Reduces a complete record to what [`crate::Store::observations`] would return for it.
+/// What [`crate::Store::observations`] would return for a record.
 ///
 /// # Errors
 /// Where it contains something that is not JSON, such as a number that is not finite.
-pub fn observed(record: &Record, detail: Detail) -> Result<Record, String> {
-    StoredTexts::from_record(record)?
-        .record(detail, &mut Workloads::default())
+pub fn observed(record: &Record, detail: Detail) -> Result<Observation, String> {
+    StoredTexts::of(&Observation::from(record))?
+        .observation(detail, &mut Workloads::default())
         .ok_or_else(|| "its observation cannot be read back".to_owned())
 }
 
-fn of_each<T>(record: &Record, of: impl Fn(&[Repeat]) -> T) -> Vec<T> {
-    record.measurements.iter().map(|measurement| of(&measurement.repeats)).collect()
+fn of_each<T>(observation: &Observation, of: impl Fn(&[ObservedRepeat]) -> T) -> Vec<T> {
+    observation.measurements.iter().map(|measurement| of(&measurement.repeats)).collect()
 }
 
 /// Everything except repeats.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
-    schema: String,
     id: String,
     created: String,
     tool: Tool,
@@ -117,13 +113,16 @@ struct Head {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     labels: BTreeMap<String, String>,
     suite: SuiteRef,
+    until_known: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    confidence: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    enough: Option<f64>,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    suite_text: String,
+    suite_text: Option<String>,
     measurements: Vec<Measured>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    scores: Vec<Score>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hottest_celsius: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    medium_celsius: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     verification: Option<Verification>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,10 +177,8 @@ type Rates = (f64, f64, Option<f64>, u64, Option<Outcome>, Option<Box<Timed>>);
 type Timed = (CommonStart, u64, u64);
 
 impl Head {
-    /// Every field of the record is named, so that a new field cannot be forgotten.
-    fn from_record(record: &Record) -> Self {
-        let Record {
-            schema,
+    fn of(observation: &Observation) -> Self {
+        let Observation {
             id,
             created,
             tool,
@@ -191,48 +188,37 @@ impl Head {
             suite,
             origin,
             measurements,
-            scores: _,
-            sensors: _,
-            crosscheck: _,
+            scores,
+            hottest_celsius,
+            medium_celsius,
             verification,
             cluster,
             outcome,
             validity,
             warnings,
-        } = record;
+        } = observation;
+        let (until_known, suite_text) = match origin {
+            ObservedOrigin::Run { until_known, suite_text } => (*until_known, suite_text.clone()),
+            ObservedOrigin::Imported(_) | ObservedOrigin::Published { .. } => (false, None),
+        };
+        let ObservedHost { hostname, board, cpu, slot } = host.clone();
         Self {
-            schema: schema.clone(),
             id: id.clone(),
             created: created.clone(),
-            tool: Tool { engine_reason: String::new(), ..tool.clone() },
-            host: HostHead {
-                hostname: host.hostname.clone(),
-                board: host.board.clone(),
-                cpu: host.cpu.clone(),
-                slot: host.slot.clone(),
-            },
-            // Paths and mount options are kept: redaction removes the identities in them from other text too.
-            medium: Medium {
-                stack: Vec::new(),
-                health: BTreeMap::new(),
-                // Whether the card's own queue is active matters for class A2.
-                queue: medium.queue.iter().filter(|(key, _)| *key == "cmdq_en").map(owned).collect(),
-                ..medium.clone()
-            },
+            tool: tool.clone(),
+            host: HostHead { hostname, board, cpu, slot },
+            medium: medium.clone(),
             labels: labels.clone(),
             suite: suite.clone(),
-            confidence: record.settings().and_then(|settings| settings.confidence),
-            enough: record.settings().and_then(|settings| settings.enough),
-            // A plan's suite is compared with it; only records that may belong to a plan need it.
-            suite_text: if ["plan", "round"].iter().any(|label| labels.contains_key(*label)) {
-                record.settings().map(|settings| settings.suite_text.clone()).unwrap_or_default()
-            } else {
-                String::new()
-            },
-            measurements: measurements.iter().map(Measured::from_measurement).collect(),
-            verification: verification.as_ref().map(without_map),
+            until_known,
+            suite_text,
+            measurements: measurements.iter().map(Measured::of).collect(),
+            scores: scores.clone(),
+            hottest_celsius: *hottest_celsius,
+            medium_celsius: *medium_celsius,
+            verification: verification.clone(),
             // The source of figures is shown; the text that they were read from is not.
-            source: origin.source().map(|source| Source { text: None, ..source }),
+            source: origin.source(),
             cluster: cluster.clone(),
             outcome: outcome.clone(),
             validity: Judged::from_validity(validity),
@@ -240,32 +226,29 @@ impl Head {
         }
     }
 
-    fn record(mut self) -> Record {
+    fn observation(mut self) -> Observation {
         let HostHead { hostname, board, cpu, slot } = self.host;
         // A vector that was deserialised has room for four.
         self.warnings.shrink_to_fit();
-        Record {
-            schema: self.schema,
+        Observation {
             id: self.id,
             created: self.created,
             tool: self.tool,
-            host: Host { hostname, board, cpu, slot, ..Host::default() },
+            host: ObservedHost { hostname, board, cpu, slot },
             medium: self.medium,
             labels: self.labels,
             suite: self.suite,
-            origin: match self.source {
-                Some(source) => Origin::printed(source),
-                None => Origin::run(Settings {
-                    confidence: self.confidence,
-                    enough: self.enough,
-                    suite_text: self.suite_text,
-                    ..Settings::default()
-                }),
+            origin: match self.source.map(Origin::printed) {
+                Some(Origin::Imported(source)) => ObservedOrigin::Imported(source),
+                Some(Origin::Published { article }) => ObservedOrigin::Published { article },
+                Some(Origin::Run(_)) | None => {
+                    ObservedOrigin::Run { until_known: self.until_known, suite_text: self.suite_text }
+                }
             },
             measurements: self.measurements.into_iter().map(Measured::measurement).collect(),
-            scores: Vec::new(),
-            sensors: Vec::new(),
-            crosscheck: Vec::new(),
+            scores: self.scores,
+            hottest_celsius: self.hottest_celsius,
+            medium_celsius: self.medium_celsius,
             verification: self.verification,
             cluster: self.cluster,
             outcome: self.outcome,
@@ -276,25 +259,17 @@ impl Head {
 }
 
 impl Measured {
-    fn from_measurement(measurement: &Measurement) -> Self {
-        let Measurement {
+    fn of(measurement: &ObservedMeasurement) -> Self {
+        let ObservedMeasurement {
             workload,
-            requested: _,
-            engine: _,
             repeats,
             iops,
             bytes_per_second,
             durable_bytes_per_second,
             latency_ns: Latency { mean: _, p50, p90, p99, p99_9, max: _ },
-            service_ns: _,
-            proof_ratio: _,
-            in_flight: _,
             batching,
             bus_limited,
             instrument_limited,
-            soak: _,
-            bytes_per_joule: _,
-            operations_per_joule: _,
             warnings,
         } = measurement;
         let figure = |estimate: &Option<Estimate>| estimate.as_ref().map(|e| (e.point, e.low, e.high, e.n));
@@ -313,12 +288,12 @@ impl Measured {
         }
     }
 
-    fn measurement(self) -> Measurement {
+    fn measurement(self) -> ObservedMeasurement {
         let estimate =
             |(point, low, high, n): Figure| Estimate { point, low, high, level: None, n, method: String::new() };
         let bare = |point: Option<f64>| point.map(|point| Estimate::bare(point, 1, "").into());
         let [p50, p90, p99, p99_9] = self.latency.unwrap_or_default().map(bare);
-        Measurement {
+        ObservedMeasurement {
             iops: self.iops.map(estimate),
             bytes_per_second: self.bytes_per_second.map(estimate),
             durable_bytes_per_second: self.durable_bytes_per_second.map(estimate),
@@ -327,13 +302,9 @@ impl Measured {
             bus_limited: self.bus_limited,
             instrument_limited: self.instrument_limited,
             warnings: self.warnings.into_iter().map(WeighedFinding::warning).collect(),
-            ..Measurement::empty(self.workload, "")
+            ..ObservedMeasurement::new(self.workload)
         }
     }
-}
-
-fn owned((key, value): (&String, &String)) -> (String, String) {
-    (key.clone(), value.clone())
 }
 
 /// A warning without its sentences.
@@ -371,22 +342,10 @@ impl WeighedFinding {
     }
 }
 
-/// Only the page of the check shows the parts of the medium and the speed by address.
-fn without_map(verification: &Verification) -> Verification {
-    let without_speed = |pass: &Option<Pass>| pass.as_ref().map(|pass| Pass { speed: Vec::new(), ..*pass });
-    Verification {
-        holds: Vec::new(),
-        map: Vec::new(),
-        write: without_speed(&verification.write),
-        read: without_speed(&verification.read),
-        ..verification.clone()
-    }
-}
-
-fn repeats_of(repeats: &[Repeat]) -> Vec<Rates> {
-    let rates = |repeat: &Repeat| {
+fn repeats_of(repeats: &[ObservedRepeat]) -> Vec<Rates> {
+    let rates = |repeat: &ObservedRepeat| {
         let outcome = Some(&repeat.outcome).filter(|outcome| **outcome != Outcome::Completed).cloned();
-        let Repeat { iops, bytes_per_second, durable_bytes_per_second, operations, .. } = repeat;
+        let ObservedRepeat { iops, bytes_per_second, durable_bytes_per_second, operations, .. } = repeat;
         let timed = |start: &CommonStart| Box::new((start.clone(), repeat.elapsed_ns, repeat.last_done_ns));
         let timed = repeat.common_start.as_deref().map(timed);
         (*iops, *bytes_per_second, *durable_bytes_per_second, *operations, outcome, timed)
@@ -394,13 +353,13 @@ fn repeats_of(repeats: &[Repeat]) -> Vec<Rates> {
     repeats.iter().map(rates).collect()
 }
 
-fn repeat(rates: Rates) -> Repeat {
+fn repeat(rates: Rates) -> ObservedRepeat {
     let (iops, bytes_per_second, durable_bytes_per_second, operations, outcome, timed) = rates;
     let (common_start, elapsed_ns, last_done_ns) = timed.map_or((None, 0, 0), |timed| {
         let (start, elapsed_ns, last_done_ns) = *timed;
         (Some(Box::new(start)), elapsed_ns, last_done_ns)
     });
-    Repeat {
+    ObservedRepeat {
         elapsed_ns,
         last_done_ns,
         operations,
@@ -408,10 +367,10 @@ fn repeat(rates: Rates) -> Repeat {
         bytes_per_second,
         durable_bytes_per_second,
         common_start,
-        ..Repeat::empty("", outcome.unwrap_or(Outcome::Completed))
+        ..ObservedRepeat::new(outcome.unwrap_or(Outcome::Completed))
     }
 }
 
-fn latencies_of(repeats: &[Repeat]) -> Vec<StoredHistogram> {
+fn latencies_of(repeats: &[ObservedRepeat]) -> Vec<StoredHistogram> {
     repeats.iter().map(|repeat| StoredHistogram::from(&Histogram::from(&*repeat.histogram).thinned())).collect()
 }

@@ -14,6 +14,7 @@ use assay_analysis::rank::{RankOptions, rank};
 use assay_core::draft::Draft;
 use assay_core::histogram::Histogram;
 use assay_core::medium::{Medium, MediumKind};
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat, SuiteRef, Tool};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
@@ -42,12 +43,12 @@ fn main() -> ExitCode {
     let begun = Instant::now();
     let store = SqliteStore::open_existing(dir.path()).unwrap().unwrap();
     let ids = store.resolve("all").unwrap();
-    let records: Vec<Record> = ids.iter().map(|id| store.load(id).unwrap().record).collect();
+    let records: Vec<Observation> = ids.iter().map(|id| Observation::from(&store.load(id).unwrap().record)).collect();
     let reading = begun.elapsed().as_secs_f64();
     let size = std::fs::metadata(dir.path().join("assay.sqlite")).unwrap().len();
     println!("reading the store of {:.0} MB: {reading:.2} s", size as f64 / 1e6);
 
-    let all: Vec<&Record> = records.iter().collect();
+    let all: Vec<&Observation> = records.iter().collect();
     // The quickest of three: what else the machine does only adds.
     let mut ranking = f64::MAX;
     let mut report = None;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use assay_analysis::UnitNote;
 use assay_analysis::fleet::FleetRun;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::{self, harmless};
 use assay_pictures::{Drawing, PNG_SCALE};
 use assay_report::{Answered, Document, Format, Redactor, Style};
@@ -103,23 +103,23 @@ impl Target {
     }
 
     /// Records in parts, as [`Target::redacted`] all together.
-    pub(crate) fn redacted_parts(&self, parts: Vec<Vec<Record>>) -> Result<Vec<Vec<Record>>, Failure> {
+    pub(crate) fn redacted_parts(&self, parts: Vec<Vec<Observation>>) -> Result<Vec<Vec<Observation>>, Failure> {
         let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
         let mut all = self.redacted(parts.into_iter().flatten().collect())?.into_iter();
         Ok(lengths.into_iter().map(|length| all.by_ref().take(length).collect()).collect())
     }
 
     /// The records as they may go there.
-    pub(crate) fn redacted(&self, records: Vec<Record>) -> Result<Vec<Record>, Failure> {
+    pub(crate) fn redacted(&self, records: Vec<Observation>) -> Result<Vec<Observation>, Failure> {
         match &self.redactor {
-            Some(redactor) => Ok(redactor.records(&records)?),
+            Some(redactor) => Ok(redactor.observations(&records)?),
             None => Ok(records),
         }
     }
 
     /// Prepares the records of a question: leaves out copies, and names units alike where labels contradict serial numbers. Prints
     /// a note for each contradiction, and keeps it for machines.
-    pub(crate) fn settle<'a>(&mut self, records: impl IntoIterator<Item = &'a mut Record>) {
+    pub(crate) fn settle<'a>(&mut self, records: impl IntoIterator<Item = &'a mut Observation>) {
         self.contradictions = Some(settle(records));
     }
 
@@ -135,7 +135,7 @@ impl Target {
     /// A run on many nodes as it may go there. With ssh the name of a node is that of its host.
     pub(crate) fn redact_run(&self, run: &mut FleetRun) -> Result<(), Failure> {
         let Some(redactor) = &self.redactor else { return Ok(()) };
-        let mut records = redactor.records(run.nodes.iter().filter_map(|node| node.record.as_ref()))?.into_iter();
+        let mut records = redactor.observations(run.nodes.iter().filter_map(|node| node.record.as_ref()))?.into_iter();
         for node in &mut run.nodes {
             // The rules are those of records: what became of a node may name it.
             let mut part = json!({ "cluster": { "node": node.name, "lost": node.outcome } });
@@ -195,8 +195,8 @@ impl Target {
 
 /// Leaves out copies among the records of a question, and names units alike where labels contradict serial numbers. Prints a
 /// note for each contradiction, and returns it.
-pub(crate) fn settle<'a>(records: impl IntoIterator<Item = &'a mut Record>) -> Vec<UnitNote> {
-    let mut records: Vec<&mut Record> = records.into_iter().collect();
+pub(crate) fn settle<'a>(records: impl IntoIterator<Item = &'a mut Observation>) -> Vec<UnitNote> {
+    let mut records: Vec<&mut Observation> = records.into_iter().collect();
     assay_analysis::leave_out_copies(records.iter_mut().map(|record| &mut **record));
     let notes = assay_analysis::settle_units(records);
     notes.iter().for_each(|note| output::tell_wrapped(&format!("note: {note}")));

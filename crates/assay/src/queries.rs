@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
 
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::{harmless, quoted};
 use assay_store::{Detail, SqliteStore, Store, StoreError, Stored, Terms, headed};
@@ -147,15 +148,15 @@ pub(crate) fn baseline_names() -> Result<Vec<String>, Failure> {
 /// ship with the program, and a path the results in a file, which are not kept. The documents are as they were stored.
 pub(crate) fn find(queries: &[impl AsRef<str>]) -> Result<Vec<Stored>, Failure> {
     let of = |query: &str| some(query, documented(query)?);
-    let found = each_once(queries, of, |stored| &stored.record)?;
+    let found = each_once(queries, of, |stored| &stored.record.id)?;
     let (documents, mut records): (Vec<String>, Vec<Record>) =
         found.into_iter().map(|Stored { document, record }| (document, record)).unzip();
-    mark_verified(&mut records)?;
+    mark_records_verified(&mut records)?;
     Ok(documents.into_iter().zip(records).map(|(document, record)| Stored { document, record }).collect())
 }
 
 /// The same without documents and what grows.
-pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Record>, Failure> {
+pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Observation>, Failure> {
     let of = |query: &str| {
         let found = observations(query, detail)?;
         if found.as_ref().is_none_or(Vec::is_empty) {
@@ -163,13 +164,13 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
         }
         some(query, found.ok_or_else(|| Failure::usage(EMPTY))?)
     };
-    let mut records = each_once(queries, of, |record| record)?;
+    let mut records = each_once(queries, of, |observation| &observation.id)?;
     mark_verified(&mut records)?;
     Ok(records)
 }
 
 /// The same for a list, which may be empty.
-pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Record>, Failure> {
+pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Observation>, Failure> {
     let unmatched = RefCell::new(Vec::new());
     let of = |query: &str| {
         let found = observations(query, Detail::Estimates)?.unwrap_or_default();
@@ -179,7 +180,7 @@ pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Record>, Failure
         }
         Ok(found)
     };
-    let mut records = each_once(queries, of, |record| record)?;
+    let mut records = each_once(queries, of, |observation| &observation.id)?;
     if !records.is_empty() {
         // The list is not about them.
         unmatched.into_inner().iter().for_each(|query| output::tell(&format!("no record matches {query}")));
@@ -245,14 +246,14 @@ pub(crate) fn resolve(store: &SqliteStore, queries: &[impl AsRef<str>]) -> Resul
 fn each_once<T>(
     queries: &[impl AsRef<str>],
     of: impl Fn(&str) -> Result<Vec<T>, Failure>,
-    record: impl Fn(&T) -> &Record,
+    id: impl Fn(&T) -> &str,
 ) -> Result<Vec<T>, Failure> {
     let mut all: Vec<T> = Vec::new();
     let mut known = HashSet::new();
     for query in divided(queries)? {
         refuse_misspelt(query)?;
         let mut named = of(query)?;
-        named.retain(|one| known.insert(record(one).id.clone()));
+        named.retain(|one| known.insert(id(one).to_owned()));
         // Of thousands of records a copy would count.
         if all.is_empty() { all = named } else { all.append(&mut named) }
     }
@@ -313,13 +314,16 @@ fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
 }
 
 /// The records that a query names, without what grows; `None` where it asks a store that is not there.
-fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Record>>, Failure> {
+fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Observation>>, Failure> {
     let asked = DividedQuery::read(query)?;
     let of_baseline = match asked.place {
-        QueryPlace::Published(name) => return asked.kept(published(name)?, |record| record).map(Some),
+        QueryPlace::Published(name) => {
+            let records = asked.kept(published(name)?, |record| record)?;
+            return Ok(Some(records.iter().map(Observation::from).collect()));
+        }
         QueryPlace::File(path) => {
-            let records = imports::of_query(path)?.into_iter().map(|stored| stored.record).collect();
-            return asked.kept(records, |record| record).map(Some);
+            let records = asked.kept(imports::of_query(path)?, |stored| &stored.record)?;
+            return Ok(Some(records.iter().map(|stored| Observation::from(&stored.record)).collect()));
         }
         QueryPlace::Baseline(_) => true,
         QueryPlace::Store => false,
@@ -391,18 +395,27 @@ fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
 
 /// Figures that ship with the program.
 fn published(name: &str) -> Result<Vec<Record>, Failure> {
-    assay_analysis::published(name).map_err(|e| Failure::usage(harmless(&e.to_string())))
+    assay_analysis::published_records(name).map_err(|e| Failure::usage(harmless(&e.to_string())))
 }
 
 /// Gives the verdicts of the store's checks to records of the same units.
-pub(crate) fn mark_verified(records: &mut [Record]) -> Result<(), Failure> {
-    let checks = crate::state::at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))?;
-    assay_analysis::share_verdicts(records, &checks);
+pub(crate) fn mark_verified(observations: &mut [Observation]) -> Result<(), Failure> {
+    assay_analysis::share_verdicts(observations, &checks_at_hand()?);
     Ok(())
 }
 
+/// The same of whole records.
+pub(crate) fn mark_records_verified(records: &mut [Record]) -> Result<(), Failure> {
+    assay_analysis::share_verdicts_of_records(records, &checks_at_hand()?);
+    Ok(())
+}
+
+fn checks_at_hand() -> Result<Vec<Observation>, Failure> {
+    crate::state::at_hand()?.map_or_else(|| Ok(Vec::new()), |store| verified(&store))
+}
+
 /// Records of checks for genuineness, oldest first.
-pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Record>, Failure> {
+pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Observation>, Failure> {
     match store.observations("suite=verify", Detail::Estimates) {
         Err(StoreError::NoMatch { .. }) => Ok(Vec::new()),
         checks => Ok(checks?),

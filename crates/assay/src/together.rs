@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use assay_analysis::result_of;
 use assay_core::event::{Event, EventKind};
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
@@ -97,7 +98,7 @@ impl Together {
             let way = Way::Fetched { id: &record.id, attempts: None };
             let own = criteria.judge(&Claim { node: name, way }, record).is_ok();
             let whole = record.cluster.as_deref().is_some_and(|part| part.lost.is_none());
-            own && whole && result_of(record).is_ok() && !is_misplaced(record)
+            own && whole && result_of(&Observation::from(record)).is_ok() && !is_misplaced(record)
         };
         let ids = store.resolve(&format!("fleet={run} node={name}")).ok()?;
         let found = ids.iter().filter_map(|id| store.load(id).ok()).map(|stored| stored.record).filter(complete);

@@ -1,6 +1,6 @@
 //! Which model to buy for a number of nodes.
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_stats::decide::About;
 use serde::Serialize;
 
@@ -145,7 +145,7 @@ pub struct BuyAdvice {
 ///
 /// # Errors
 /// No record, no common load, prices that are missing or in several currencies, no node.
-pub fn buy(records: &[Record], question: &BuyQuestion) -> Result<BuyAdvice, AdviseError> {
+pub fn buy(records: &[Observation], question: &BuyQuestion) -> Result<BuyAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(records, "media", &mut excluded)?;
     let load = deciding_load(&by_model(records), question.load.as_deref(), None)?;
@@ -279,7 +279,7 @@ fn refuse_apart(orders: &Orders, options: &[BuyOffer]) -> Result<(), AdviseError
 }
 
 /// What the comparison tells apart, where all figures are of one kind.
-fn orders(records: &[Record], load: &Load, options: &[BuyOffer]) -> Orders {
+fn orders(records: &[Observation], load: &Load, options: &[BuyOffer]) -> Orders {
     let mut kinds = options.iter().map(|option| option.performance.quantity);
     match kinds.next() {
         Some(first) if kinds.all(|kind| kind == first) => Orders::of_models(records, load, first),

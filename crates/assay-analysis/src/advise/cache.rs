@@ -1,6 +1,6 @@
 //! Is a medium good as read cache (L2ARC) before a slow volume, or as log of its synchronous writes (SLOG)?
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide::{About, Refusal, positive};
 use serde::Serialize;
@@ -166,7 +166,11 @@ const TABLE: [f64; 8] = [0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 1.00];
 ///
 /// # Errors
 /// Loads that are missing, several models, sizes and shares out of range.
-pub fn cache(medium: &[Record], volume: &[Record], question: &CacheQuestion) -> Result<CacheAdvice, AdviseError> {
+pub fn cache(
+    medium: &[Observation],
+    volume: &[Observation],
+    question: &CacheQuestion,
+) -> Result<CacheAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let stick = one_subject(medium, "the cache", &mut excluded)?;
     let disk = one_subject(volume, "the disk of --before", &mut excluded)?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use assay_core::medium::{CLASSES, Class};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide::{self, Tolerance, tolerance};
 use assay_stats::variation::{RunVariance, specimens};
@@ -225,7 +225,7 @@ const CLASS_BLOCK: u64 = 4096;
 ///
 /// # Errors
 /// No record is left, or none with a quantity that classes ask for.
-pub fn class(records: &[Record], asked: &[&'static str]) -> Result<ClassAdvice, AdviseError> {
+pub fn class(records: &[Observation], asked: &[&'static str]) -> Result<ClassAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(records, "media", &mut excluded)?;
     let (mut specimens, mut models, mut missing) = (Vec::new(), Vec::new(), Vec::new());
@@ -239,7 +239,7 @@ pub fn class(records: &[Record], asked: &[&'static str]) -> Result<ClassAdvice, 
         }
         let units = names.into_iter().map(|unit| specimen(subject, unit, &measured, asked));
         let units = units.collect::<Result<Vec<_>, _>>()?;
-        let judged = |r: &Record| measured.iter().flatten().any(|(load, _)| loads([r]).contains(load));
+        let judged = |r: &Observation| measured.iter().flatten().any(|(load, _)| loads([r]).contains(load));
         name_missing(subject, judged, None, &mut missing);
         models.extend(model_classes(subject, &measured, &units, asked)?);
         specimens.extend(units);
@@ -297,7 +297,7 @@ fn measured(subject: &Subject<'_>, kind: Kind, excluded: &mut Vec<Excluded>) -> 
 /// The measurements of one unit.
 struct Unit<'a> {
     figures: Vec<Judged>,
-    records: Vec<&'a Record>,
+    records: Vec<&'a Observation>,
 }
 
 /// One quantity of a unit.
@@ -370,7 +370,7 @@ fn answer(class: &Class, unit: &Unit<'_>, claimed: bool) -> ClassAnswer {
 
 fn obstacle(class: &Class, unit: &Unit<'_>) -> Option<Obstacle> {
     // What the kernel says of a card: the command queue is in use.
-    let queueing = |r: &&Record| r.medium.queue.get("cmdq_en").is_some_and(|v| v == "1");
+    let queueing = |r: &&Observation| r.medium.queue.get("cmdq_en").is_some_and(|v| v == "1");
     if unit.records.iter().any(|r| r.medium.kind.is_virtual()) {
         Some(Obstacle::Virtual)
     } else if class.name == "A2" && !unit.records.iter().any(queueing) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::workload::Op;
 use assay_stats::days::{RunOfDay, days, log_mean_over_days};
 use assay_stats::decide::{About, Posterior, Refusal};
@@ -27,7 +27,7 @@ const NAMED: usize = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Subject<'a> {
     pub(super) model: String,
-    pub(super) records: Vec<&'a Record>,
+    pub(super) records: Vec<&'a Observation>,
     /// Units seen, with those that failed.
     pub(super) units: usize,
     /// Units that failed while they were measured.
@@ -55,14 +55,14 @@ impl Subject<'_> {
 
 /// All records that a subject was measured with.
 struct Among<'a> {
-    records: Vec<&'a Record>,
+    records: Vec<&'a Observation>,
     setting: OnceCell<Setting<'a>>,
     /// The levels that were computed before.
     known: RefCell<Vec<(Load, Quantity, Rc<Levels>)>>,
 }
 
 impl<'a> Among<'a> {
-    fn new(records: &[&'a Record]) -> Self {
+    fn new(records: &[&'a Observation]) -> Self {
         Self { records: records.to_vec(), setting: OnceCell::new(), known: RefCell::default() }
     }
 
@@ -85,7 +85,7 @@ impl fmt::Debug for Among<'_> {
 }
 
 /// Records by model, in their order. Records that decide nothing are left out.
-fn subjects<'a>(records: Vec<&'a Record>, excluded: &mut Vec<Excluded>) -> Vec<Subject<'a>> {
+fn subjects<'a>(records: Vec<&'a Observation>, excluded: &mut Vec<Excluded>) -> Vec<Subject<'a>> {
     let mut found: Vec<(Subject<'a>, BTreeSet<String>, BTreeSet<String>)> = Vec::new();
     let among = Rc::new(Among::new(&records));
     for record in records {
@@ -113,7 +113,7 @@ fn subjects<'a>(records: Vec<&'a Record>, excluded: &mut Vec<Excluded>) -> Vec<S
 
 /// The one model that all records are of.
 pub(super) fn one_subject<'a>(
-    records: &'a [Record],
+    records: &'a [Observation],
     what: &'static str,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Subject<'a>, AdviseError> {
@@ -127,7 +127,7 @@ pub(super) fn one_subject<'a>(
 
 /// At least one model.
 pub(super) fn some_subjects<'a>(
-    records: &'a [Record],
+    records: &'a [Observation],
     what: &'static str,
     excluded: &mut Vec<Excluded>,
 ) -> Result<Vec<Subject<'a>>, AdviseError> {
@@ -162,7 +162,7 @@ fn by_reason(excluded: &[Excluded]) -> Vec<String> {
 /// Adds records without these figures to `excluded`, unless they are there already.
 pub(super) fn name_missing(
     subject: &Subject<'_>,
-    has: impl Fn(&Record) -> bool,
+    has: impl Fn(&Observation) -> bool,
     load: Option<&Load>,
     excluded: &mut Vec<Excluded>,
 ) {
@@ -434,7 +434,7 @@ impl UnitValues {
 
 /// The values of each unit; figures that cannot count are named.
 pub(super) fn units(
-    records: &[&Record],
+    records: &[&Observation],
     load: &Load,
     quantity: Quantity,
     excluded: &mut Vec<Excluded>,
@@ -546,7 +546,7 @@ fn of_units(values: &[f64], known: Option<Precision>) -> Result<Posterior, Advis
 }
 
 /// Whether all records with a figure under this load know the rate with the final sync in the clock.
-pub(super) fn durable(records: &[&Record], load: &Load) -> bool {
+pub(super) fn durable(records: &[&Observation], load: &Load) -> bool {
     let has = |quantity| records.iter().filter(|r| reading(r, load, quantity).is_some()).count();
     load.op() != Op::Read && has(Quantity::DurableBytesPerSecond) > 0 && {
         has(Quantity::DurableBytesPerSecond) == has(Quantity::BytesPerSecond)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::workload::Pattern;
 use assay_stats::decide::About;
 use serde::Serialize;
@@ -190,7 +190,7 @@ const SEED: u64 = 28;
 ///
 /// # Errors
 /// No record or load is left, no node, quantities that are not above zero.
-pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Result<NasAdvice, AdviseError> {
+pub fn nas(local: &[Observation], volume: &[Observation], question: &NasQuestion) -> Result<NasAdvice, AdviseError> {
     let mut excluded = Vec::new();
     let subjects = some_subjects(local, "local media", &mut excluded)?;
     let measured = Measured::from_records(volume, &mut excluded);
@@ -211,7 +211,7 @@ pub fn nas(local: &[Record], volume: &[Record], question: &NasQuestion) -> Resul
         for load in &wanted {
             rows.extend(nas_row(subject, volume.as_ref(), load, question, &mut excluded)?);
         }
-        let judged = |r: &Record| loads([r]).iter().any(|l| wanted.contains(l));
+        let judged = |r: &Observation| loads([r]).iter().any(|l| wanted.contains(l));
         name_missing(subject, judged, None, &mut excluded);
         if !rows.is_empty() {
             models.push(NasModel { model: subject.model.clone(), units: subject.units - subject.failed, rows });

@@ -1,6 +1,6 @@
 //! The limits of a central volume, from records of it.
 
-use assay_core::record::{Measurement, Record};
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::workload::{Op, Pattern};
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
 use serde::Serialize;
@@ -68,15 +68,15 @@ const DEEP: u64 = 8;
 /// Records of the volume, by how it was measured.
 pub(super) struct Measured {
     /// By one client.
-    alone: Vec<Record>,
+    alone: Vec<Observation>,
     /// By nodes at once.
-    at_once: Vec<Record>,
+    at_once: Vec<Observation>,
 }
 
 impl Measured {
     /// Sorts records. Records of nodes that took turns are left out: they show neither the rate of one node alone nor
     /// that of all nodes at once.
-    pub(super) fn from_records(records: &[Record], excluded: &mut Vec<Excluded>) -> Self {
+    pub(super) fn from_records(records: &[Observation], excluded: &mut Vec<Excluded>) -> Self {
         let mut measured = Self { alone: Vec::new(), at_once: Vec::new() };
         for record in records {
             match record.cluster.as_deref().filter(|part| part.nodes > 1 && part.at_a_time > 1) {
@@ -92,7 +92,7 @@ impl Measured {
     }
 
     pub(super) fn volume<'a>(&'a self, excluded: &mut Vec<Excluded>) -> Result<Option<Volume<'a>>, AdviseError> {
-        let mut of = |records: &'a Vec<Record>| match &records[..] {
+        let mut of = |records: &'a Vec<Observation>| match &records[..] {
             [] => Ok(None),
             records => match one_subject(records, "the NAS", excluded) {
                 Ok(subject) => Ok(Some(subject)),
@@ -160,9 +160,9 @@ impl Volume<'_> {
 struct AtOnce<'a> {
     run: &'a str,
     day: Option<String>,
-    each: Vec<&'a Measurement>,
+    each: Vec<&'a ObservedMeasurement>,
     marks: Vec<Mark>,
-    records: Vec<&'a Record>,
+    records: Vec<&'a Observation>,
 }
 
 /// The mean over `nodes` nodes of one run, one value for each repeat that all of them made at the same time.

@@ -2,8 +2,8 @@
 
 use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::finding::Finding;
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
-use assay_core::record::Record;
 use assay_core::workload::{Op, Pattern};
 
 use super::samples::{around, broken, card, fake, invalid, published_cards, record, with, work};
@@ -71,11 +71,11 @@ fn a_measured_volume_limits_by_its_best_rate_and_its_operations() {
 }
 
 /// A record of a node among `nodes` nodes, which run in groups of `at_a_time`.
-fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
+fn of_node(record: Observation, nodes: u32, at_a_time: u32) -> Observation {
     let mode = if at_a_time < nodes { "staggered" } else { "simultaneous" }.to_owned();
     let (run, node) = ("r1".to_owned(), record.labels["unit"].clone());
     let part = ClusterPart { run, node, attempt: 1, nodes, mode, at_a_time, clock: None, lost: None, settled: None };
-    let mut record = Record { cluster: Some(Box::new(part)), ..record };
+    let mut record = Observation { cluster: Some(Box::new(part)), ..record };
     for (repeat, number) in record.measurements.iter_mut().flat_map(|m| &mut m.repeats).zip(1..) {
         let planned_ns = 60_000_000_000 * number;
         let start = CommonStart { planned_ns, began_ns: planned_ns, bound_ns: Some(1_000_000), nodes };
@@ -85,25 +85,25 @@ fn of_node(record: Record, nodes: u32, at_a_time: u32) -> Record {
 }
 
 /// Sequential reads of 1 MB blocks from a volume, at `mb` megabytes per second.
-fn stream(model: &str, unit: &str, mb: f64) -> Record {
+fn stream(model: &str, unit: &str, mb: f64) -> Observation {
     with(record(model, unit), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), &around(mb))
 }
 
 /// Simultaneous records of several nodes, with one rate for each node.
-fn shares(rates: &[f64]) -> Vec<Record> {
+fn shares(rates: &[f64]) -> Vec<Observation> {
     let nodes = rates.len() as u32;
     (1..).zip(rates).map(|(n, rate)| of_node(stream("NAS", &n.to_string(), *rate), nodes, nodes)).collect()
 }
 
 /// Compares a card of `card` megabytes per second with the volume, behind a wire of 12.5 MB/s.
-fn beside(card: f64, volume: &[Record], nodes: u32) -> super::NasAdvice {
+fn beside(card: f64, volume: &[Observation], nodes: u32) -> super::NasAdvice {
     let question = NasQuestion { nodes, ..gigabit(Link::Payload(12.5e6)) };
     nas(&[stream("Card", "1", card)], volume, &question).unwrap()
 }
 
 #[test]
 fn what_nodes_got_at_once_is_not_divided_again() {
-    let row = |card: f64, volume: &[Record], nodes: u32| beside(card, volume, nodes).models[0].rows[0].clone();
+    let row = |card: f64, volume: &[Observation], nodes: u32| beside(card, volume, nodes).models[0].rows[0].clone();
     // 7 nodes got 1.6 MB/s each: 11.2 MB/s in sum, of a wire of 12.5.
     let seven = shares(&[1.6; 7]);
     for (nodes, share) in [(7, 1.6), (28, 0.4), (2, 5.6)] {
@@ -133,7 +133,7 @@ fn what_nodes_got_at_once_is_not_divided_again() {
 
 #[test]
 fn nodes_of_one_run_are_one_measurement_of_the_volume() {
-    let figure = |volume: &[Record]| {
+    let figure = |volume: &[Observation]| {
         let nodes = volume.len() as u32;
         let row = beside(4.0, volume, nodes).models[0].rows[0].clone();
         row.volume.unwrap().together.unwrap().share
@@ -152,7 +152,7 @@ fn nodes_of_one_run_are_one_measurement_of_the_volume() {
 #[test]
 fn repeats_that_nodes_did_not_make_at_the_same_time_do_not_count() {
     let mut volume = shares(&[1.6; 7]);
-    let late = |record: &mut Record, number: usize| {
+    let late = |record: &mut Observation, number: usize| {
         let repeat = &mut record.measurements[0].repeats[number];
         let length = i64::try_from(repeat.elapsed_ns).unwrap();
         let start = repeat.common_start.as_mut().unwrap();
@@ -165,7 +165,7 @@ fn repeats_that_nodes_did_not_make_at_the_same_time_do_not_count() {
     assert!((found.share.value / 1.6e6 - 1.0).abs() < 1e-3 && found.left_out == 1, "{found:?}");
     // Six of the seven nodes shared the link with one that failed. Its share is unknown, so theirs is not a seventh.
     let question = NasQuestion { nodes: 7, ..gigabit(Link::Payload(12.5e6)) };
-    let refused = |volume: &[Record]| nas(&[stream("Card", "1", 4.0)], volume, &question).unwrap_err().to_string();
+    let refused = |volume: &[Observation]| nas(&[stream("Card", "1", 4.0)], volume, &question).unwrap_err().to_string();
     let six = refused(&volume[1..]);
     assert!(six.contains("6 of the 7 nodes"), "{six}");
     // Clocks that are known to no better than a tenth of a repeat prove nothing.
@@ -184,7 +184,7 @@ fn repeats_that_nodes_did_not_make_at_the_same_time_do_not_count() {
 #[test]
 fn records_that_do_not_tell_what_all_nodes_got_are_named_and_do_not_count() {
     let mut volume = shares(&[1.6; 7]);
-    let other = |record: Record, run: &str| {
+    let other = |record: Observation, run: &str| {
         let mut record = record;
         record.cluster.as_mut().unwrap().run = run.to_owned();
         record
@@ -238,14 +238,15 @@ fn another_bus_moves_only_what_ended_at_the_bus() {
 /// not win.
 #[test]
 fn bounds_decide_in_one_direction() {
-    let row = |megabytes: &[f64], nodes: u32, change: &dyn Fn(&mut Record)| {
+    let row = |megabytes: &[f64], nodes: u32, change: &dyn Fn(&mut Observation)| {
         let mut record = with(record("Card", "1"), work(Op::Read, Pattern::Sequential, (1_000_000, 8, 1)), megabytes);
         change(&mut record);
         let question = NasQuestion { nodes, ..gigabit(Link::Payload(125e6)) };
         nas(&[record], &[], &question).unwrap().models[0].rows[0].clone()
     };
-    let held = &|record: &mut Record| record.measurements[0].bus_limited = true;
-    let best = &|record: &mut Record| record.measurements[0].warn(Finding::BestOf { runs: Some(5) });
+    let held = &|record: &mut Observation| record.measurements[0].bus_limited = true;
+    let best =
+        &|record: &mut Observation| record.measurements[0].warnings.push(Finding::BestOf { runs: Some(5) }.into());
     let three = [22.8, 22.9, 23.0];
     // Two nodes get 62.5 MB/s each, 28 of them 4.5.
     assert_eq!(row(&three, 2, &|_| {}).verdict, NasVerdict::Nas);
@@ -282,7 +283,8 @@ fn a_disk_of_130_operations_limits_random_loads_only() {
 #[test]
 fn repeats_decide_about_the_unit_and_units_about_the_model() {
     let fast = [card("Card", "1", &around(1500.0))];
-    let row = |records: &[Record]| nas(records, &[], &gigabit(Link::Line(125e6))).unwrap().models[0].rows[0].clone();
+    let row =
+        |records: &[Observation]| nas(records, &[], &gigabit(Link::Line(125e6))).unwrap().models[0].rows[0].clone();
     let found = row(&fast);
     assert_eq!((found.verdict, found.next_unit), (NasVerdict::Local, false));
     assert!(found.probability.unwrap() > 0.95);
@@ -291,11 +293,11 @@ fn repeats_decide_about_the_unit_and_units_about_the_model() {
     assert_eq!(row(&slow).verdict, NasVerdict::CannotTell(Need::Volume));
     let known = NasQuestion { volume_iops: Some(60_000.0), ..gigabit(Link::Line(125e6)) };
     assert_eq!(nas(&slow, &[], &known).unwrap().models[0].rows[0].verdict, NasVerdict::Nas);
-    let units: Vec<Record> =
+    let units: Vec<Observation> =
         [1450.0, 1500.0, 1550.0].iter().enumerate().map(|(i, v)| card("Card", &i.to_string(), &around(*v))).collect();
     let found = row(&units);
     assert_eq!((found.verdict, found.next_unit, found.local.n), (NasVerdict::Local, true, 3));
-    let unlike: Vec<Record> =
+    let unlike: Vec<Observation> =
         [700.0, 1500.0, 3200.0].iter().enumerate().map(|(i, v)| card("Card", &i.to_string(), &around(*v))).collect();
     assert!(matches!(row(&unlike).verdict, NasVerdict::CannotTell(_)));
 }
@@ -333,7 +335,7 @@ fn what_cannot_be_judged_is_left_out_and_named() {
         assert!(error.contains(word), "{error}");
     }
     // A fake is one in every record of the unit.
-    let later = Record { id: "later".to_owned(), ..card("Fake", "1", &around(9e4)) };
+    let later = Observation { id: "later".to_owned(), ..card("Fake", "1", &around(9e4)) };
     let mut both = [records[2].clone(), later];
     crate::share_verdicts(&mut both, &[]);
     assert!(nas(&both, &[], &question).is_err());
@@ -385,7 +387,7 @@ fn the_published_stick_before_the_published_disk() {
     assert_eq!(cache(&stick, &disk, &unknown).unwrap().word, CacheWord::CannotTell(Why::HitsUnknown));
 }
 
-fn pair(stick_reads: f64, disk_reads: f64) -> ([Record; 1], [Record; 1]) {
+fn pair(stick_reads: f64, disk_reads: f64) -> ([Observation; 1], [Observation; 1]) {
     let stick = with(
         card("Stick", "1", &around(stick_reads)),
         work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)),

@@ -1,7 +1,7 @@
 //! The arithmetic of published figures, through records: what to buy, and classes.
 
 use assay_core::medium::MediumKind;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::random::Generator;
 
@@ -14,7 +14,7 @@ fn fleet() -> BuyQuestion {
     BuyQuestion::for_nodes(28)
 }
 
-fn offered(model: &str, reads: f64, price: &str) -> Vec<Record> {
+fn offered(model: &str, reads: f64, price: &str) -> Vec<Observation> {
     let units = [0.98, 1.0, 1.02].iter().enumerate();
     units.map(|(i, f)| labelled(card(model, &i.to_string(), &[reads * f]), "price", price)).collect()
 }
@@ -52,7 +52,7 @@ fn budget_power_spares_and_missing_repeats() {
     assert_eq!(buy(&dear, &within).unwrap().choice, Choice::OverBudget);
     // 28 nodes of 1 W for 1000 h at 0.30 for a kWh.
     let power = BuyQuestion { kilowatt_hour: Some("0.30USD".parse().unwrap()), hours: 1000.0, ..fleet() };
-    let watts: Vec<Record> = cheap.iter().map(|r| labelled(r.clone(), "power", "1000mW")).collect();
+    let watts: Vec<Observation> = cheap.iter().map(|r| labelled(r.clone(), "power", "1000mW")).collect();
     assert!((buy(&watts, &power).unwrap().options[0].cost - (560.0 + 8.4)).abs() < 1e-9);
     assert!(buy(&cheap, &power).unwrap_err().to_string().contains("power"));
     // One of four units died: a quarter more are bought.
@@ -67,7 +67,7 @@ fn budget_power_spares_and_missing_repeats() {
     assert_eq!(found.options[0].standing, Standing::CannotTell);
     assert_eq!(found.choice, Choice::CannotTell { by_estimate: 0 }, "one model is no comparison");
     let beside =
-        |once: &Record| buy(&[cheap.clone(), dear.clone(), vec![once.clone()]].concat(), &fleet()).unwrap().choice;
+        |once: &Observation| buy(&[cheap.clone(), dear.clone(), vec![once.clone()]].concat(), &fleet()).unwrap().choice;
     let slower = labelled(card("Once", "1", &[1000.0]), "price", "1USD");
     let said = beside(&slower);
     assert!(matches!(said, Choice::Buy { index: 2, tested_enough: false, .. }), "{said:?}");
@@ -79,7 +79,7 @@ fn budget_power_spares_and_missing_repeats() {
 /// Units of one model agree by chance: the other says how far units of these differ, and the ranking says it of both.
 #[test]
 fn the_interval_of_a_model_is_that_of_the_ranking() {
-    let units = |model: &str, all: [f64; 3]| -> Vec<Record> {
+    let units = |model: &str, all: [f64; 3]| -> Vec<Observation> {
         let each = all.iter().enumerate();
         each.map(|(at, value)| labelled(card(model, &at.to_string(), &around(*value)), "price", "20USD")).collect()
     };
@@ -98,7 +98,7 @@ fn the_interval_of_a_model_is_that_of_the_ranking() {
 
 #[test]
 fn bad_prices_are_refused() {
-    let error = |records: &[Record], question: &BuyQuestion| buy(records, question).unwrap_err().to_string();
+    let error = |records: &[Observation], question: &BuyQuestion| buy(records, question).unwrap_err().to_string();
     let cards = offered("A", 900.0, "20USD");
     assert!(error(&[cards.clone(), offered("B", 900.0, "20EUR")].concat(), &fleet()).contains("EUR and USD"));
     assert!(error(&[card("None", "1", &[1.0])], &fleet()).contains("no label price"));
@@ -114,7 +114,7 @@ fn bad_prices_are_refused() {
     assert!(error(&cards, &asked).contains("there are: random read 4 KiB"));
     assert!(error(&[fake(cards[0].clone())], &fleet()).contains("a fake"));
     // A fake wins nothing, however fast.
-    let mut wonder: Vec<Record> = offered("Wonder", 9e5, "1USD").into_iter().map(fake).collect();
+    let mut wonder: Vec<Observation> = offered("Wonder", 9e5, "1USD").into_iter().map(fake).collect();
     wonder.extend(cards);
     let found = buy(&wonder, &fleet()).unwrap();
     assert_eq!((found.options.len(), found.excluded.len()), (1, 3));
@@ -143,7 +143,7 @@ fn the_six_cards_by_the_one_run_there_is() {
     assert!(found.models[0].classes[0].parts.iter().skip(1).all(|p| p.word == ModelWord::OneUnit));
 }
 
-fn tested(read: f64, write: f64, stream: f64) -> Record {
+fn tested(read: f64, write: f64, stream: f64) -> Observation {
     let record =
         with(record("Card", "1"), work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)), &around(stream / 1_048_576.0));
     let record = with(record, work(Op::Read, Pattern::Random, (4096, 32, 1)), &around(read));
@@ -152,7 +152,7 @@ fn tested(read: f64, write: f64, stream: f64) -> Record {
 
 #[test]
 fn repeats_pass_fail_or_do_not_tell() {
-    let status = |record: Record, name: &'static str| {
+    let status = |record: Observation, name: &'static str| {
         let found = class(&[record], &[name]).unwrap();
         (found.units[0].classes[0].status, found.is_no())
     };
@@ -215,7 +215,7 @@ fn iops(kibibytes: &[f64]) -> Vec<f64> {
 }
 
 /// A card with these repeats. An empty list was not measured.
-fn classed_card(sequential_write: &[f64], read: &[f64], write: &[f64]) -> Record {
+fn classed_card(sequential_write: &[f64], read: &[f64], write: &[f64]) -> Observation {
     let streams: Vec<f64> = sequential_write.iter().map(|v| v / 1_048_576.0).collect();
     let loads = [
         (work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1)), &streams[..]),
@@ -226,12 +226,12 @@ fn classed_card(sequential_write: &[f64], read: &[f64], write: &[f64]) -> Record
     measured.fold(record("Card", "1"), |card, (load, values)| with(card, load, values))
 }
 
-fn queueing(mut card: Record) -> Record {
+fn queueing(mut card: Observation) -> Observation {
     card.medium.queue.insert("cmdq_en".to_owned(), "1".to_owned());
     card
 }
 
-fn status(card: &Record, name: &'static str) -> Status {
+fn status(card: &Observation, name: &'static str) -> Status {
     class(std::slice::from_ref(card), &[name]).unwrap().units[0].classes[0].status
 }
 

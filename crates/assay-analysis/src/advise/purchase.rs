@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::quoted;
 use assay_stats::decide::{About, Alternative, Posterior, Refusal, losses, not_negative, positive};
 use serde::Serialize;
@@ -194,7 +194,7 @@ impl FromStr for Price {
 }
 
 /// The price that the records of a model agree on, if any has one.
-pub(super) fn price_of(model: &str, records: &[&Record]) -> Result<Option<Price>, AdviseError> {
+pub(super) fn price_of(model: &str, records: &[&Observation]) -> Result<Option<Price>, AdviseError> {
     let fail = |problem: String| AdviseError::Label { model: model.to_owned(), problem };
     let mut found: Option<Price> = None;
     for text in records.iter().filter_map(|r| r.labels.get("price")) {
@@ -208,7 +208,7 @@ pub(super) fn price_of(model: &str, records: &[&Record]) -> Result<Option<Price>
 }
 
 /// Watts that the records of a model agree on, from the label `power`: `1.2W`, `150mW`, `0.3`.
-pub(super) fn watts_of(model: &str, records: &[&Record]) -> Result<Option<f64>, AdviseError> {
+pub(super) fn watts_of(model: &str, records: &[&Observation]) -> Result<Option<f64>, AdviseError> {
     let mut found: Option<f64> = None;
     for text in records.iter().filter_map(|r| r.labels.get("power")) {
         let bare = text.trim();

@@ -1,15 +1,15 @@
 //! Records for tests.
 
 use assay_core::finding::Finding;
+use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::verification::{self, Method, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 
 use crate::{published, samples};
 
 /// A record of a unit without figures.
-pub(crate) fn record(model: &str, unit: &str) -> Record {
+pub(crate) fn record(model: &str, unit: &str) -> Observation {
     samples::record(&format!("{model}{unit}"), model, unit, Vec::new())
 }
 
@@ -26,40 +26,36 @@ pub(crate) fn work(op: Op, pattern: Pattern, (block_bytes, queue_depth, jobs): (
 }
 
 /// Adds a measurement with one repeat for each value, in operations per second.
-pub(crate) fn with(mut record: Record, workload: Workload, iops: &[f64]) -> Record {
-    let mut measurement = Measurement::empty(workload.clone(), "sync");
+pub(crate) fn with(mut record: Observation, workload: Workload, iops: &[f64]) -> Observation {
+    let mut measurement = ObservedMeasurement::new(workload.clone());
     measurement.repeats = iops
         .iter()
-        .map(|iops| Repeat {
+        .map(|iops| ObservedRepeat {
             elapsed_ns: 1_000_000_000,
             operations: 1,
-            bytes: workload.block_bytes,
             iops: *iops,
             bytes_per_second: iops * workload.block_bytes as f64,
-            issued_bytes: workload.block_bytes,
-            in_flight: 1.0,
-            first_done_ns: 1,
             last_done_ns: 1,
-            ..Repeat::empty("", Outcome::Completed)
+            ..ObservedRepeat::new(Outcome::Completed)
         })
         .collect();
     record.measurements.push(measurement);
     record
 }
 
-pub(crate) fn labelled(mut record: Record, key: &str, value: &str) -> Record {
+pub(crate) fn labelled(mut record: Observation, key: &str, value: &str) -> Observation {
     record.labels.insert(key.to_owned(), value.to_owned());
     record
 }
 
-pub(crate) fn invalid(mut record: Record) -> Record {
+pub(crate) fn invalid(mut record: Observation) -> Observation {
     for measurement in &mut record.measurements {
-        measurement.warn(Finding::ServedFromCache { proof_ratio: 0.02 });
+        measurement.warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
     }
     record
 }
 
-pub(crate) fn fake(mut record: Record) -> Record {
+pub(crate) fn fake(mut record: Observation) -> Observation {
     record.verification = Some(Verification {
         verdict: verification::Verdict::Fake,
         announced_bytes: 64 << 30,
@@ -71,7 +67,7 @@ pub(crate) fn fake(mut record: Record) -> Record {
     record
 }
 
-pub(crate) fn broken(mut record: Record) -> Record {
+pub(crate) fn broken(mut record: Observation) -> Observation {
     record.outcome = Outcome::Failed {
         failure: RunFailure::ReadOnly,
         detail: String::new(),
@@ -88,7 +84,7 @@ pub(crate) fn around(value: f64) -> [f64; 3] {
 }
 
 /// The cards of the published cluster.
-pub(crate) fn published_cards() -> Vec<Record> {
+pub(crate) fn published_cards() -> Vec<Observation> {
     ["sandisk-extreme-a2", "samsung-evo-plus-64gb", "sandisk-ultra-a1"]
         .iter()
         .flat_map(|name| published(name).unwrap())
@@ -96,6 +92,6 @@ pub(crate) fn published_cards() -> Vec<Record> {
 }
 
 /// Random reads of 4 KiB, one at a time.
-pub(crate) fn card(model: &str, unit: &str, iops: &[f64]) -> Record {
+pub(crate) fn card(model: &str, unit: &str, iops: &[f64]) -> Observation {
     with(record(model, unit), work(Op::Read, Pattern::Random, (4096, 1, 1)), iops)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use assay_core::finding::{Severity, Warning};
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Record, Settings};
 use assay_stats::days::{RunOfDay as DatedRun, days, log_mean_over_days};
 use assay_stats::log_mean;
 
@@ -58,7 +58,7 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
 /// The groups without records of a small test area, where other records have a full one.
 fn with_full_areas<'a>(groups: &[Group<'a>]) -> (Vec<Group<'a>>, Vec<Excluded>) {
     let (_, left_out) = full_areas(groups.iter().flat_map(|group| group.records.iter().copied()).collect());
-    let kept = |record: &&Record| left_out.is_empty() || small_area(record).is_none();
+    let kept = |record: &&Observation| left_out.is_empty() || small_area(record).is_none();
     let of = |group: &Group<'a>| Group {
         name: group.name.clone(),
         records: group.records.iter().copied().filter(|record| kept(record)).collect(),
@@ -248,7 +248,7 @@ fn mean(values: &[f64]) -> f64 {
 /// The figures of a record under a load, the reason if they may win nothing, and the reasons for parts that are left
 /// out.
 pub(super) fn run(
-    record: &Record,
+    record: &Observation,
     days: &HostDays,
     load: &Load,
     quantity: Quantity,
@@ -260,7 +260,7 @@ pub(super) fn run(
     let unsound = excluded(&reading);
     let of = identity(record);
     let nameless = of.unit.is_empty() && !names_model(record);
-    let until_narrow = record.settings().is_some_and(Settings::until_known);
+    let until_narrow = record.until_known();
     let resolution = resolution(record, reading.measurement);
     let (points, marks) = (reading.values, reading.marks);
     let (id, day, computer) = (record.id.clone(), days.name(record), computer(record));
@@ -300,7 +300,7 @@ pub(crate) struct Orders {
 
 impl Orders {
     /// Compares the models of these records under a load.
-    pub(crate) fn of_models(records: &[Record], load: &Load, quantity: Quantity) -> Self {
+    pub(crate) fn of_models(records: &[Observation], load: &Load, quantity: Quantity) -> Self {
         let named = [records.to_vec()];
         let groups = split(&named, By::Model);
         let request = Request { quantity: Some(quantity), ..Request::default() };
@@ -401,7 +401,7 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool)
 }
 
 /// The values of a property in each group, where groups differ. `None` where the known values are equal.
-fn differ(groups: &[Group<'_>], of: impl Fn(&Record) -> Option<String>) -> Option<Vec<String>> {
+fn differ(groups: &[Group<'_>], of: impl Fn(&Observation) -> Option<String>) -> Option<Vec<String>> {
     differing(groups.iter().map(|g| g.records.iter().filter_map(|r| of(r)).collect()).collect())
 }
 
@@ -416,7 +416,7 @@ fn differing(sets: Vec<BTreeSet<String>>) -> Option<Vec<String>> {
 }
 
 /// Program, version and engine. A program that is its own engine is named once.
-fn tool(record: &Record) -> String {
+fn tool(record: &Observation) -> String {
     let tool = &record.tool;
     let engine = if tool.engine == tool.name { "" } else { &tool.engine };
     let parts = [tool.name.as_str(), &tool.version, engine];
@@ -472,7 +472,7 @@ fn same_units(groups: &[Group<'_>], notes: &mut Vec<Note>) {
 }
 
 /// Why figures of a record that take part are marked.
-fn doubts(record: &Record, loads: &[LoadComparison]) -> Option<Note> {
+fn doubts(record: &Observation, loads: &[LoadComparison]) -> Option<Note> {
     let runs = loads.iter().flat_map(|l| &l.sides).flat_map(|s| &s.runs).filter(|run| run.record == record.id);
     let mark =
         runs.flat_map(|run| &run.marks).copied().filter(|m| *m >= Mark::Suspect && *m != Mark::Published).max()?;

@@ -2,8 +2,8 @@
 
 use assay_core::finding::{Finding, Validity};
 use assay_core::medium::Medium;
+use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 
 use super::*;
@@ -12,7 +12,7 @@ use crate::samples;
 const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
 const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];
 
-fn group<'a>(name: &str, records: &[&'a Record]) -> Group<'a> {
+fn group<'a>(name: &str, records: &[&'a Observation]) -> Group<'a> {
     Group { name: name.to_owned(), records: records.to_vec() }
 }
 
@@ -20,7 +20,7 @@ fn group<'a>(name: &str, records: &[&'a Record]) -> Group<'a> {
 #[test]
 fn enough_days_need_no_assumption() {
     let assumed = |days: [u32; 3]| {
-        let cards: Vec<Record> = (0..6usize)
+        let cards: Vec<Observation> = (0..6usize)
             .map(|at| {
                 let unit = ["1", "2"][at / 3];
                 let mut card = card(&format!("r{at}"), unit, &[1000.0 + at as f64, 1001.0 + at as f64]);
@@ -67,13 +67,13 @@ fn runs_of_a_day_that_differ_much_are_not_told_apart() {
     for first in [1, 2, 4] {
         let mut apart = 0;
         for _ in 0..400 {
-            let runs: Vec<Record> = (0..5)
+            let runs: Vec<Observation> = (0..5)
                 .map(|at| {
                     let mean = 1000.0 * (0.4 * normal()).exp();
                     card(&format!("r{at}"), "1", &[mean * 0.999, mean, mean * 1.001])
                 })
                 .collect();
-            let all: Vec<&Record> = runs.iter().collect();
+            let all: Vec<&Observation> = runs.iter().collect();
             let (a, b) = all.split_at(first);
             let c = compare(&[group("a", a), group("b", b)], &Request::default()).unwrap();
             let pair = c.primary().unwrap().pairs[0];
@@ -87,9 +87,9 @@ fn runs_of_a_day_that_differ_much_are_not_told_apart() {
     // days still decides.
     let of = |means: [f64; 5]| {
         let runs = means.iter().enumerate();
-        let runs: Vec<Record> =
+        let runs: Vec<Observation> =
             runs.map(|(at, mean)| card(&format!("r{at}"), "1", &[mean * 0.999, *mean, mean * 1.001])).collect();
-        let all: Vec<&Record> = runs.iter().collect();
+        let all: Vec<&Observation> = runs.iter().collect();
         let (a, b) = all.split_at(2);
         compare(&[group("a", a), group("b", b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
     };
@@ -99,7 +99,7 @@ fn runs_of_a_day_that_differ_much_are_not_told_apart() {
 
 #[test]
 fn several_days_tell_what_one_does_not() {
-    let days = |unit: &str, means: &[f64]| -> Vec<Record> {
+    let days = |unit: &str, means: &[f64]| -> Vec<Observation> {
         let one = |(at, mean): (usize, &f64)| {
             let mut card = card(&format!("{unit}{at}"), unit, &[mean * 0.999, *mean, mean * 1.001]);
             card.created = format!("2026-01-{:02}T03:04:05Z", at + 1);
@@ -108,8 +108,8 @@ fn several_days_tell_what_one_does_not() {
         means.iter().enumerate().map(one).collect()
     };
     let (a, b) = (days("1", &[990.0, 1000.0, 1010.0, 1000.0]), days("2", &[1090.0, 1100.0, 1110.0, 1100.0]));
-    let of = |a: &[Record], b: &[Record]| {
-        let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+    let of = |a: &[Observation], b: &[Observation]| {
+        let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
         compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
     };
     let pair = of(&a, &b);
@@ -121,7 +121,7 @@ fn several_days_tell_what_one_does_not() {
 /// Ten runs of an afternoon each were called different in 71 of 100 pairs of equal cards.
 #[test]
 fn runs_of_one_day_are_one_value_however_many_they_are() {
-    let runs = |unit: &str, mean: f64, day: u32| -> Vec<Record> {
+    let runs = |unit: &str, mean: f64, day: u32| -> Vec<Observation> {
         let one = |at: u32| {
             let mut card =
                 card(&format!("{unit}{day}{at}"), unit, &[mean * 0.999, mean, mean * (1.001 + f64::from(at) * 1e-4)]);
@@ -130,8 +130,8 @@ fn runs_of_one_day_are_one_value_however_many_they_are() {
         };
         (0..10).map(one).collect()
     };
-    let of = |a: &[Record], b: &[Record]| {
-        let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+    let of = |a: &[Observation], b: &[Observation]| {
+        let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
         let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
         let load = c.primary().unwrap();
         (load.pairs[0], load.sides[0].basis, load.sides[0].values.len())
@@ -140,7 +140,7 @@ fn runs_of_one_day_are_one_value_however_many_they_are() {
     assert!(matches!(pair.verdict, PairVerdict::CannotTell(_)), "{pair:?}");
     assert_eq!((pair.days.unwrap().measured, basis, n), (0, Basis::Runs, 10));
     assert_eq!(pair.needed.unwrap().of, crate::Values::Runs);
-    let three = |unit: &str, mean: f64| -> Vec<Record> {
+    let three = |unit: &str, mean: f64| -> Vec<Observation> {
         [(1, 0.995), (3, 1.0), (5, 1.005)].iter().flat_map(|(day, off)| runs(unit, mean * off, *day)).collect()
     };
     let (pair, basis, n) = of(&three("1", 1000.0), &three("2", 1050.0));
@@ -164,27 +164,23 @@ pub(super) fn random_read() -> Workload {
 
 /// A measurement whose repeats have these operations a second, and all of whose operations took the time that this
 /// makes.
-pub(super) fn measured(workload: Workload, iops: &[f64]) -> Measurement {
-    let mut measurement = Measurement::empty(workload, "sync");
+pub(super) fn measured(workload: Workload, iops: &[f64]) -> ObservedMeasurement {
+    let mut measurement = ObservedMeasurement::new(workload);
     for value in iops {
-        measurement.repeats.push(Repeat {
+        measurement.repeats.push(ObservedRepeat {
             elapsed_ns: 1_000_000_000,
             operations: 1000,
-            bytes: 4096 * 1000,
             iops: *value,
             bytes_per_second: value * measurement.workload.block_bytes as f64,
-            issued_bytes: 4096 * 1000,
-            in_flight: 1.0,
-            proof_ratio: Some(1.0),
             histogram: samples::histogram((1e9 / value.abs().max(1.0)) as u64, 1),
-            ..Repeat::empty("", Outcome::Completed)
+            ..ObservedRepeat::new(Outcome::Completed)
         });
     }
     measurement
 }
 
 /// A record of one unit of a model with these measurements.
-pub(super) fn record(id: &str, model: &str, unit: &str, measurements: Vec<Measurement>) -> Record {
+pub(super) fn record(id: &str, model: &str, unit: &str, measurements: Vec<ObservedMeasurement>) -> Observation {
     let mut record = samples::record(id, model, unit, measurements);
     record.host.hostname = Some("node1".to_owned());
     record.medium = Medium::unknown("/mnt");
@@ -192,29 +188,29 @@ pub(super) fn record(id: &str, model: &str, unit: &str, measurements: Vec<Measur
 }
 
 /// A record with repeats of random reads.
-pub(super) fn card(id: &str, unit: &str, iops: &[f64]) -> Record {
+pub(super) fn card(id: &str, unit: &str, iops: &[f64]) -> Observation {
     record(id, "Card", unit, vec![measured(random_read(), iops)])
 }
 
-pub(super) fn bus_limited(mut record: Record) -> Record {
+pub(super) fn bus_limited(mut record: Observation) -> Observation {
     for m in &mut record.measurements {
         m.bus_limited = true;
     }
     record
 }
 
-pub(super) fn best_of(mut record: Record) -> Record {
-    record.measurements.iter_mut().for_each(|m| m.warn(Finding::BestOf { runs: Some(5) }));
+pub(super) fn best_of(mut record: Observation) -> Observation {
+    record.measurements.iter_mut().for_each(|m| m.warnings.push(Finding::BestOf { runs: Some(5) }.into()));
     record
 }
 
-pub(super) fn invalid(mut record: Record) -> Record {
-    record.measurements[0].warn(Finding::ServedFromCache { proof_ratio: 0.02 });
+pub(super) fn invalid(mut record: Observation) -> Observation {
+    record.measurements[0].warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
     record.validity = Validity::judge(record.all_warnings());
     record
 }
 
-pub(super) fn fake(mut record: Record) -> Record {
+pub(super) fn fake(mut record: Observation) -> Observation {
     let verification = serde_json::json!({
         "method": "full", "verdict": "fake", "kind": null,
         "announced_bytes": 32, "real_bytes": 8, "checked_bytes": 32, "written_bytes": 32,

@@ -311,7 +311,7 @@ fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use assay_core::record::Record;
+    use assay_core::observation::Observation;
     use assay_core::workload::{Op, Pattern};
     use assay_stats::random::Generator;
 
@@ -324,11 +324,11 @@ mod tests {
         Request { runs: true, ..Request::default() }
     }
 
-    fn answers(first: &Record, second: &Record, limits: &[&str]) -> Vec<Answer> {
+    fn answers(first: &Observation, second: &Observation, limits: &[&str]) -> Vec<Answer> {
         judged(first, second, limits).unwrap().cases().map(|case| case.answer.clone()).collect()
     }
 
-    fn judged(first: &Record, second: &Record, limits: &[&str]) -> Result<Gate, CompareError> {
+    fn judged(first: &Observation, second: &Observation, limits: &[&str]) -> Result<Gate, CompareError> {
         let group = |name: &str, record| Group { name: name.to_owned(), records: vec![record] };
         let groups = [group("a", first), group("b", second)];
         let limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
@@ -398,8 +398,8 @@ mod tests {
     #[test]
     fn the_bus_and_fakes_decide_no_more_than_in_the_comparison() {
         let (base, slow) = (card("a", "1", &BASE), card("b", "2", &[899.0, 900.0, 901.0]));
-        let held = |record: &Record| bus_limited(record.clone());
-        let said = |first: &Record, second: &Record, limit: &str| answers(first, second, &[limit]).remove(0);
+        let held = |record: &Observation| bus_limited(record.clone());
+        let said = |first: &Observation, second: &Observation, limit: &str| answers(first, second, &[limit]).remove(0);
         let hides = Answer::CannotTell(Doubt::BusHides);
         assert_eq!(said(&base, &held(&slow), "slower than 5%"), hides, "its medium may be faster");
         assert_eq!(said(&base, &held(&slow), "slower than 15%"), Answer::Passed);
@@ -501,7 +501,7 @@ mod tests {
         // 9 % slower with an interval of a few percent: beyond 5 % at 95 %, not at 97.5 %.
         let close = [895.0, 910.0, 925.0];
         assert_eq!(one(&close, "slower than 5%"), Answer::Failed);
-        let said = |second: &Record| answers(&base, second, &["slower than 5%"]);
+        let said = |second: &Observation| answers(&base, second, &["slower than 5%"]);
         assert_eq!(said(&two("b", &close, &BASE)), [Answer::CannotTell(Doubt::Several), Answer::Passed]);
         let clear = [499.0, 500.0, 501.0];
         assert_eq!(said(&two("b", &close, &clear)), [Answer::Failed, Answer::Failed]);

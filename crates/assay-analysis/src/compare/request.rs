@@ -1,6 +1,6 @@
 //! What is asked of a comparison: its groups, its options, and the limits that a script sets.
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::quoted;
 use assay_core::units::parse_share;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct Group<'a> {
     /// As the user named it, or what its records have in common.
     pub name: String,
     /// Its records.
-    pub records: Vec<&'a Record>,
+    pub records: Vec<&'a Observation>,
 }
 
 /// The rule that splits records named together into groups.
@@ -98,7 +98,7 @@ pub enum CompareError {
 /// Groups from the records of several queries, in the order of their first records; a record that two queries
 /// name counts once. One that names no model is in no group by model: see [`nameless`].
 #[must_use]
-pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
+pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
     let mut groups: Vec<(Identity, Group<'_>)> = Vec::new();
     let mut known: Vec<&str> = Vec::new();
     for record in named.iter().flatten() {
@@ -131,7 +131,7 @@ pub fn split(named: &[Vec<Record>], by: By) -> Vec<Group<'_>> {
 
 /// A note on the records that [`split`] puts in no group, if there are any.
 #[must_use]
-pub fn nameless(named: &[Vec<Record>], by: By) -> Option<Note> {
+pub fn nameless(named: &[Vec<Observation>], by: By) -> Option<Note> {
     let mut records: Vec<String> =
         named.iter().flatten().filter(|record| !names_model(record)).map(|record| record.id.clone()).collect();
     records.sort();

@@ -296,7 +296,7 @@ fn of_repeats(side: &Side, level: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use assay_core::record::Record;
+    use assay_core::observation::Observation;
     use assay_stats::random::Generator;
 
     use super::super::day_scenes::card;
@@ -304,16 +304,16 @@ mod tests {
     use super::super::request::Group;
     use super::super::{Answer, Limit, Request, compare, gate};
 
-    fn run(id: usize, day: usize, values: &[f64]) -> Record {
+    fn run(id: usize, day: usize, values: &[f64]) -> Observation {
         let mut record = card(&format!("run{id}"), "1", values);
         record.created = format!("2026-01-{day:02}T{:02}:00:00Z", id % 24);
         record
     }
 
     /// The last record against all before it.
-    fn pair(records: &[Record]) -> (Pair, Answer) {
+    fn pair(records: &[Observation]) -> (Pair, Answer) {
         let (base, last) = (&records[..records.len() - 1], &records[records.len() - 1..]);
-        let group = |name: &str, records: &[Record]| (name.to_owned(), records.to_vec());
+        let group = |name: &str, records: &[Observation]| (name.to_owned(), records.to_vec());
         let all = [group("base", base), group("new", last)];
         let groups: Vec<Group<'_>> =
             all.iter().map(|(name, records)| Group { name: name.clone(), records: records.iter().collect() }).collect();
@@ -327,7 +327,7 @@ mod tests {
 
     /// Draws runs for each day. Days deviate by `between`, runs of a day by `within`, repeats by 1 %. The last run is the build
     /// under test.
-    fn series(dice: &mut Generator, days: &[usize], own_day: bool, (between, within): (f64, f64)) -> Vec<Record> {
+    fn series(dice: &mut Generator, days: &[usize], own_day: bool, (between, within): (f64, f64)) -> Vec<Observation> {
         let mut all = Vec::new();
         let mut of_day = |dice: &mut Generator, day: usize, runs: usize, effect: f64, shift: f64| {
             for _ in 0..runs {
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_clear_loss_fails_and_the_series_is_told() {
-        let mut records: Vec<Record> = [0.99, 1.0, 1.01, 1.0, 0.995]
+        let mut records: Vec<Observation> = [0.99, 1.0, 1.01, 1.0, 0.995]
             .iter()
             .enumerate()
             .map(|(at, mean)| run(at, 1, &[mean * 999.0, mean * 1000.0, mean * 1001.0]))
@@ -382,7 +382,7 @@ mod tests {
         assert!((0.005..0.01).contains(&series.deviation), "{series:?}");
         // Of another day this series says nothing, and two runs are none.
         records[5].created = "2026-01-02T00:00:00Z".to_owned();
-        let unusable = |records: &[Record]| match pair(records).0.series {
+        let unusable = |records: &[Observation]| match pair(records).0.series {
             SeriesUse::Unusable { why } => why,
             other => panic!("{other:?}"),
         };
@@ -395,9 +395,10 @@ mod tests {
 
     #[test]
     fn a_series_of_another_host_or_of_copies_says_nothing() {
-        let state = |records: &[Record]| pair(records).0.series;
+        let state = |records: &[Observation]| pair(records).0.series;
         let hosts = SeriesUse::Unusable { why: NoSeries::Hosts };
-        let mut records: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0 + at as f64, 1001.0, 1002.0])).collect();
+        let mut records: Vec<Observation> =
+            (0..4).map(|at| run(at, 1, &[1000.0 + at as f64, 1001.0, 1002.0])).collect();
         assert!(state(&records).decides().is_some());
         records[3].host.cpu = Some("another processor".to_owned());
         records[3].host.board = Some("another board".to_owned());
@@ -407,7 +408,7 @@ mod tests {
         assert_eq!(state(&records), hosts);
         records.iter_mut().for_each(|record| record.host.hostname = None);
         assert_eq!(state(&records), hosts, "unnamed hosts may be several");
-        let copies: Vec<Record> = (0..4).map(|at| run(at, 1, &[1000.0, 1001.0, 1002.0])).collect();
+        let copies: Vec<Observation> = (0..4).map(|at| run(at, 1, &[1000.0, 1001.0, 1002.0])).collect();
         assert_eq!(state(&copies), SeriesUse::Unusable { why: NoSeries::Equal });
     }
 }

@@ -1,8 +1,9 @@
 //! Every rule of a comparison, by records that call for it.
 
 use assay_core::cpus::Cpus;
+use assay_core::observation::{Observation, ObservedOrigin};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Batching, Record, Source};
+use assay_core::record::{Batching, Source};
 use assay_core::workload::{Op, Pattern};
 use assay_stats::random::Generator;
 
@@ -15,7 +16,7 @@ use crate::reading::Mark;
 const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
 const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];
 
-fn group<'a>(name: &str, records: &[&'a Record]) -> Group<'a> {
+fn group<'a>(name: &str, records: &[&'a Observation]) -> Group<'a> {
     Group { name: name.to_owned(), records: records.to_vec() }
 }
 
@@ -24,11 +25,11 @@ fn runs() -> Request {
     Request { runs: true, ..Request::default() }
 }
 
-fn against(first: &Record, second: &Record) -> Comparison {
+fn against(first: &Observation, second: &Observation) -> Comparison {
     compare(&[group("a", &[first]), group("b", &[second])], &runs()).unwrap()
 }
 
-fn verdict(first: &Record, second: &Record) -> PairVerdict {
+fn verdict(first: &Observation, second: &Observation) -> PairVerdict {
     against(first, second).primary().unwrap().pairs[0].verdict
 }
 
@@ -67,7 +68,7 @@ fn less_latency_is_better() {
 #[test]
 fn the_best_of_several_runs_bounds_from_above() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
-    let best = |r: &Record| best_of(r.clone());
+    let best = |r: &Observation| best_of(r.clone());
     // The faster one is the best of its runs: on average it may be the slower one.
     assert_eq!(verdict(&slow, &best(&fast)), PairVerdict::CannotTell(Why::BestOf));
     assert_eq!(verdict(&best(&fast), &slow), PairVerdict::CannotTell(Why::BestOf));
@@ -77,7 +78,7 @@ fn the_best_of_several_runs_bounds_from_above() {
     assert_eq!(verdict(&best(&slow), &best(&fast)), PairVerdict::Better);
     // A script's limit is judged by the same rule.
     let limits = [Limit::parse("faster than 5%").unwrap()];
-    let judged = |second: &Record| {
+    let judged = |second: &Observation| {
         let groups = [group("a", &[&slow]), group("b", &[second])];
         let c = compare(&groups, &runs()).unwrap();
         gate(&groups, &runs(), &c, &limits, false).unwrap()
@@ -89,7 +90,7 @@ fn the_best_of_several_runs_bounds_from_above() {
 #[test]
 fn the_bus_bounds_from_below() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
-    let held = |r: &Record| bus_limited(r.clone());
+    let held = |r: &Observation| bus_limited(r.clone());
     assert_eq!(verdict(&held(&slow), &held(&fast)), PairVerdict::BusTie);
     // The faster one is held: it is faster by at least this.
     let pair = against(&slow, &held(&fast)).loads[0].pairs[0];
@@ -151,7 +152,7 @@ fn within_a_group_the_unsound_is_left_out_and_listed() {
 fn values_are_repeats_runs_or_units() {
     let runs = [card("a", "1", &[90.0, 110.0]), card("b", "1", &[100.0, 100.0]), card("c", "2", &[200.0, 200.0])];
     let other = card("x", "9", &SLOW);
-    let side = |records: &[&Record]| {
+    let side = |records: &[&Observation]| {
         let c = compare(&[group("a", records), group("x", &[&other])], &Request::default()).unwrap();
         (c.loads[0].sides[0].clone(), c)
     };
@@ -298,7 +299,7 @@ fn nuisances_are_told() {
 #[test]
 fn loads_that_were_done_in_different_manners_are_named() {
     let (a, mut b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
-    let notes_of = |a: &Record, b: &Record| {
+    let notes_of = |a: &Observation, b: &Observation| {
         let compared = against(a, b);
         assert_eq!(compared.loads.len(), 1, "the figures are compared");
         compared.notes.into_iter().filter(|note| matches!(note, Note::Manners { .. })).collect::<Vec<_>>()
@@ -323,7 +324,7 @@ fn loads_that_were_done_in_different_manners_are_named() {
     b.measurements[0].workload.poll = true;
     assert!(notes_of(&a, &b)[0].to_string().ends_with(", completions polled"));
     // The way an imported figure was measured is unknown.
-    b.origin = assay_core::record::Origin::Imported(Source::default());
+    b.origin = ObservedOrigin::Imported(Source::default());
     assert_eq!(notes_of(&a, &b), []);
 }
 
@@ -333,7 +334,7 @@ fn published_figures_are_compared_as_units() {
     let mut w = random_read();
     w.jobs = 4;
     let mine = record("a", "Card", "1", vec![measured(w, &SLOW)]);
-    let units: Vec<&Record> = published.iter().collect();
+    let units: Vec<&Observation> = published.iter().collect();
     let c = compare(&[group("mine", &[&mine]), group("published", &units)], &Request::default()).unwrap();
     let load = c.primary().unwrap();
     assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Units, 3));
@@ -354,7 +355,7 @@ fn groups_that_cannot_be_compared_are_refused_in_words() {
     assert!(refused(&[], &usual).contains("one group"));
     let twice = refused(&[group("x", &[&a]), group("y", &[&b, &a])], &usual);
     assert!(twice.contains("record a is in `x` and in `y`"), "{twice}");
-    let many: Vec<Record> = (0..27).map(|n| card(&n.to_string(), &n.to_string(), &SLOW)).collect();
+    let many: Vec<Observation> = (0..27).map(|n| card(&n.to_string(), &n.to_string(), &SLOW)).collect();
     assert!(refused(&split(&[many], By::Record), &usual).contains("27 groups"));
     let both = [group("x", &[&a]), group("y", &[&b])];
     for (margin, level) in [(-0.1, 0.95), (f64::NAN, 0.95), (0.03, 0.0), (0.03, 1.0), (0.03, f64::NAN)] {
@@ -377,20 +378,17 @@ fn records_are_split_by_what_they_are() {
     assert_eq!(names(By::Model), "Card=3 Other=1");
 }
 
+fn until_known(until_known: bool) -> ObservedOrigin {
+    ObservedOrigin::Run { until_known, suite_text: None }
+}
+
 #[test]
 fn only_repeats_that_end_when_their_interval_is_narrow_make_intervals_wider() {
     let fast = card("b", "2", &FAST);
-    let slow = |id: &str, confidence| {
-        let mut card = card(id, id, &SLOW);
-        card.settings_mut().confidence = confidence;
-        card
-    };
-    assert!(!against(&slow("a", None), &fast).loads[0].widened);
-    assert!(against(&slow("a", Some(0.01)), &fast).loads[0].widened);
-    let mut quick = slow("a", None);
-    quick.settings_mut().enough = Some(0.05);
-    assert!(against(&quick, &fast).loads[0].widened, "a suite that leaves what is known");
-    let units = [slow("a", Some(0.01)), slow("c", Some(0.01))];
+    let slow = |id: &str, known| Observation { origin: until_known(known), ..card(id, id, &SLOW) };
+    assert!(!against(&slow("a", false), &fast).loads[0].widened);
+    assert!(against(&slow("a", true), &fast).loads[0].widened);
+    let units = [slow("a", true), slow("c", true)];
     let c = compare(&[group("a", &[&units[0], &units[1]]), group("b", &[&fast])], &Request::default()).unwrap();
     assert!(!c.loads[0].widened, "means of units do not depend on when the repeats ended");
 }
@@ -399,9 +397,8 @@ fn only_repeats_that_end_when_their_interval_is_narrow_make_intervals_wider() {
 #[test]
 fn the_interval_of_repeats_that_ended_when_they_agreed_is_that_of_their_record() {
     let values = [970.0, 1000.0, 1030.0];
-    let shown = |confidence| {
-        let mut card = card("a", "1", &values);
-        card.settings_mut().confidence = confidence;
+    let shown = |known| {
+        let card = Observation { origin: until_known(known), ..card("a", "1", &values) };
         let estimate = against(&card, &self::card("b", "2", &FAST)).loads[0].sides[0].estimate.clone().unwrap();
         (estimate.low.unwrap(), estimate.high.unwrap())
     };
@@ -410,8 +407,8 @@ fn the_interval_of_repeats_that_ended_when_they_agreed_is_that_of_their_record()
         (estimate.low.unwrap(), estimate.high.unwrap())
     };
     let near = |(a, b): (f64, f64), (c, d): (f64, f64)| (a / c - 1.0).abs() < 1e-12 && (b / d - 1.0).abs() < 1e-12;
-    assert!(near(shown(None), own(assay_stats::geometric(&values))));
-    assert!(near(shown(Some(0.03)), own(assay_stats::geometric_until_known(&values))), "{:?}", shown(Some(0.03)));
+    assert!(near(shown(false), own(assay_stats::geometric(&values))));
+    assert!(near(shown(true), own(assay_stats::geometric_until_known(&values))), "{:?}", shown(true));
 }
 
 /// Repeats as `--confidence` makes them: at least 3 and at most 10, until the interval is narrow enough.
@@ -430,10 +427,9 @@ fn repeats(dice: &mut Generator, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
 /// Share of pairs of cards that are called different, where the second card is `ratio` times as fast.
 fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
     let request = Request { margin, ..runs() };
-    let mut measured = |id: &str, mean: f64| {
-        let mut card = card(id, id, &repeats(dice, mean, noise, wish));
-        card.settings_mut().confidence = Some(wish);
-        card
+    let mut measured = |id: &str, mean: f64| Observation {
+        origin: until_known(true),
+        ..card(id, id, &repeats(dice, mean, noise, wish))
     };
     let mut different = 0;
     for _ in 0..of {
@@ -466,12 +462,12 @@ fn five_percent_is_told_apart() {
 
 #[test]
 fn a_unit_stands_against_others_of_its_model_by_how_they_differ() {
-    let cards: Vec<Record> = [1000.0, 1050.0, 950.0, 1020.0]
+    let cards: Vec<Observation> = [1000.0, 1050.0, 950.0, 1020.0]
         .iter()
         .enumerate()
         .map(|(n, v)| card(&n.to_string(), &n.to_string(), &[*v, v * 1.001]))
         .collect();
-    let all: Vec<&Record> = cards.iter().collect();
+    let all: Vec<&Observation> = cards.iter().collect();
     let of = |value: f64| {
         let one = card("x", "x", &[value, value * 1.001]);
         compare(&[group("all", &all), group("one", &[&one])], &Request::default()).unwrap().primary().unwrap().pairs[0]
@@ -493,7 +489,7 @@ fn a_unit_stands_against_others_of_its_model_by_how_they_differ() {
 
 #[test]
 fn the_same_units_on_two_hosts_are_compared_each_with_itself() {
-    let on = |host: &str, factor: f64, sitting: bool| -> Vec<Record> {
+    let on = |host: &str, factor: f64, sitting: bool| -> Vec<Observation> {
         // Units that differ by a factor of five.
         let one = |unit: usize| {
             let value = 1000.0 * (1 + unit) as f64 * factor * (1.0 + 0.002 * unit as f64);
@@ -506,12 +502,12 @@ fn the_same_units_on_two_hosts_are_compared_each_with_itself() {
     };
     // All cards at each host in one sitting: what that day takes from all of them is in the difference.
     let (a, b) = (on("node1", 1.0, true), on("node2", 1.05, true));
-    let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+    let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
     let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
     let pair = c.primary().unwrap().pairs[0];
     assert_eq!((pair.verdict, pair.needed), (PairVerdict::CannotTell(Why::OwnDays), None), "{pair:?}");
     let (a, b) = (on("node1", 1.0, false), on("node2", 1.05, false));
-    let (a, mut b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+    let (a, mut b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
     let mut noisy = card("n", "2", &[3200.0, 3201.0]);
     (noisy.host.hostname, noisy.created) = (Some("node2".to_owned()), "2026-01-03T03:04:05Z".to_owned());
     b[2] = &noisy;
@@ -542,14 +538,14 @@ fn logs_without_a_name_are_of_media_that_nobody_knows() {
         let mut record = record(id, "", "", vec![measured(random_read(), &[iops, iops * 1.001])]);
         record.labels.clear();
         let source = Source { format: "dd".to_owned(), ..Source::default() };
-        record.origin = assay_core::record::Origin::Imported(source);
+        record.origin = ObservedOrigin::Imported(source);
         record
     };
-    let of = |prefix: &str, level: f64, n: usize| -> Vec<Record> {
+    let of = |prefix: &str, level: f64, n: usize| -> Vec<Observation> {
         (0..n).map(|at| log(&format!("{prefix}{at}"), level * (1.0 + 0.001 * at as f64))).collect()
     };
-    let verdict = |a: &[Record], b: &[Record]| {
-        let (a, b): (Vec<&Record>, Vec<&Record>) = (a.iter().collect(), b.iter().collect());
+    let verdict = |a: &[Observation], b: &[Observation]| {
+        let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
         let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
         c.primary().unwrap().pairs[0].verdict
     };

@@ -3,12 +3,12 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, Warning};
 use assay_core::medium::Mounted;
+use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record, Repeat};
 use assay_stats::{LEVEL, geometric, log_mean, middle};
 use serde::Serialize;
 
-use super::run::{FleetRun, Node, hottest};
+use super::run::{FleetRun, Node};
 use crate::admission::admit;
 use crate::deciding::deciding_quantity;
 use crate::exclusion::{Excluded, Reason};
@@ -188,14 +188,14 @@ pub(super) fn node_row(node: &Node) -> FleetRow {
         mounted: record.map(|record| record.medium.mounted()),
         unit: of.as_ref().map(|of| of.unit.clone()),
         slot: of.and_then(|of| of.slot),
-        hottest_celsius: record.and_then(hottest),
+        hottest_celsius: record.and_then(|record| record.hottest_celsius),
         throttled: record.and_then(throttled),
         odd: false,
     }
 }
 
 /// Whether the host was slowed down while it measured, in the words of the finding.
-pub(super) fn throttled(record: &Record) -> Option<String> {
+pub(super) fn throttled(record: &Observation) -> Option<String> {
     let by = |finding: &Finding| matches!(finding, Finding::Throttled { .. });
     record.all_warnings().find(|warning| by(&warning.finding)).map(Warning::cause)
 }
@@ -332,8 +332,9 @@ fn furthest(starts: &[Common], others: &[usize], node: usize) -> Option<Beside> 
 
 /// The sum of what nodes moved each by itself, repeat by repeat.
 pub(super) fn sum_of_separate(run: &FleetRun, load: &Load, wanted: impl Fn(usize) -> bool) -> Option<Estimate> {
-    let of = |(node, record): (usize, &'_ assay_core::record::Record)| {
-        let rates = |m: &Measurement| m.repeats.iter().filter(|r| counts(r)).map(|r| r.bytes_per_second).collect();
+    let of = |(node, record): (usize, &'_ Observation)| {
+        let rates =
+            |m: &ObservedMeasurement| m.repeats.iter().filter(|r| counts(r)).map(|r| r.bytes_per_second).collect();
         let known = wanted(node) && admit(record, load, Quantity::BytesPerSecond).0.is_some();
         measurement(record, load).filter(|_| known).map(rates)
     };
@@ -342,6 +343,6 @@ pub(super) fn sum_of_separate(run: &FleetRun, load: &Load, wanted: impl Fn(usize
     geometric(&(0..repeats).map(|at| all.iter().map(|rates| rates[at]).sum()).collect::<Vec<f64>>())
 }
 
-fn counts(repeat: &Repeat) -> bool {
+fn counts(repeat: &ObservedRepeat) -> bool {
     repeat.outcome == Outcome::Completed && repeat.bytes_per_second > 0.0 && repeat.bytes_per_second.is_finite()
 }

@@ -10,4 +10,4 @@ pub use odd::{
     BelowAt, BelowNode, Effect, Inseparable, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, SlotRow, Slots,
 };
 pub use report::{Against, FleetReport, Loss, NodeLoss, NotCompared, Starts, Sum, report, starts};
-pub use run::{FleetRun, Node, bare};
+pub use run::{FleetRun, Node};

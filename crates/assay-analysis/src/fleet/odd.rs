@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::cluster::{FAR_BELOW, SettledLoad};
 use assay_core::medium::Mounted;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 pub use assay_stats::rank::ODD_ALPHA;
 use serde::Serialize;
 
@@ -154,9 +154,11 @@ fn intervals(run: &FleetRun, report: &RankReport, found: &mut OddNodes) {
     // Odd nodes do not show how the others vary.
     let named: Vec<usize> = found.odd.iter().map(|odd| odd.node).collect();
     for odd in found.odd.iter_mut().take(MOST_INTERVALS) {
-        let of_model = |(node, record): &(usize, &Record)| !named.contains(node) && identity(record).model == odd.model;
-        let others: Vec<&Record> = run.records().filter(of_model).map(|(_, record)| record).collect();
-        let own: Vec<&Record> = run.records().filter(|(node, _)| *node == odd.node).map(|(_, record)| record).collect();
+        let of_model =
+            |(node, record): &(usize, &Observation)| !named.contains(node) && identity(record).model == odd.model;
+        let others: Vec<&Observation> = run.records().filter(of_model).map(|(_, record)| record).collect();
+        let own: Vec<&Observation> =
+            run.records().filter(|(node, _)| *node == odd.node).map(|(_, record)| record).collect();
         let groups = [Group { name: String::new(), records: others }, Group { name: String::new(), records: own }];
         for at in &mut odd.at {
             let Some(ranking) = loads.get(at.title.as_str()) else { continue };
@@ -170,7 +172,7 @@ fn intervals(run: &FleetRun, report: &RankReport, found: &mut OddNodes) {
 }
 
 /// The ranking of the records of a run.
-pub(super) fn ranked(records: &[&Record]) -> Result<RankReport, NotRanked> {
+pub(super) fn ranked(records: &[&Observation]) -> Result<RankReport, NotRanked> {
     Ok(rank(records, &RankOptions::default())?)
 }
 
@@ -202,13 +204,13 @@ pub struct BelowAt {
 /// Nodes whose records are not grouped with the others, and why: their test area is small, or their target is no mounted medium
 /// while more than half of the nodes measured one.
 pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
-    let all: Vec<(usize, &Record)> = run.records().collect();
+    let all: Vec<(usize, &Observation)> = run.records().collect();
     let astray: Vec<usize> =
         all.iter().filter(|(_, record)| record.medium.mounted().is_no_medium()).map(|(node, _)| *node).collect();
     let mounted = all.iter().filter(|(_, record)| record.medium.mounted() == Mounted::There).count();
     let few = 2 * mounted > all.len();
     let full = all.iter().any(|(_, record)| small_area(record).is_none());
-    let reason = |(node, record): &(usize, &Record)| {
+    let reason = |(node, record): &(usize, &Observation)| {
         let place = (few && astray.contains(node)).then(|| Reason::NotMounted { mounted: record.medium.mounted() });
         Some((*node, place.or_else(|| small_area(record).filter(|_| full))?))
     };
@@ -333,21 +335,21 @@ pub(super) fn slots(
 }
 
 fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<Effect, Inseparable> {
-    let unit = |record: &Record| {
+    let unit = |record: &Observation| {
         let of = identity(record);
         (of.model, of.unit)
     };
     let units: BTreeSet<(String, String)> = run.records().map(|(_, record)| unit(record)).collect();
     let suites: BTreeSet<String> = run.records().map(|(_, record)| suite(record)).collect();
-    let mut records: Vec<&Record> = run.records().map(|(_, record)| record).collect();
+    let mut records: Vec<&Observation> = run.records().map(|(_, record)| record).collect();
     let mut runs = 1;
     for other in others {
         let own = other.records().map(|(_, record)| record);
-        let same: Vec<&Record> = own.filter(|r| units.contains(&unit(r)) && suites.contains(&suite(r))).collect();
+        let same: Vec<&Observation> = own.filter(|r| units.contains(&unit(r)) && suites.contains(&suite(r))).collect();
         runs += usize::from(!same.is_empty());
         records.extend(same);
     }
-    let place = |record: &Record| (record.host.hostname.clone(), identity(record).slot);
+    let place = |record: &Observation| (record.host.hostname.clone(), identity(record).slot);
     let mut places: BTreeMap<(String, String), BTreeSet<_>> = BTreeMap::new();
     for record in &records {
         places.entry(unit(record)).or_default().insert(place(record));

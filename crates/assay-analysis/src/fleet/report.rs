@@ -2,7 +2,7 @@
 //! them: make them harmless before they are shown.
 
 use assay_core::estimate::Estimate;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
@@ -68,7 +68,7 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
     let apart = set_apart(run);
     let counted = run.without(&apart);
     let counted: &FleetRun = &counted;
-    let records: Vec<&Record> = counted.records().map(|(_, record)| record).collect();
+    let records: Vec<&Observation> = counted.records().map(|(_, record)| record).collect();
     let mut excluded = Vec::new();
     let mut found: Vec<LoadRow> = Vec::new();
     let all = loads(records.iter().copied());
@@ -125,7 +125,7 @@ fn left_out_whole(run: &FleetRun, apart: Vec<(usize, Reason)>) -> impl Iterator<
 }
 
 /// Reports reasons about a whole record once, and not under each load.
-fn gathered(records: &[&Record], by_load: Vec<Excluded>) -> Vec<Excluded> {
+fn gathered(records: &[&Observation], by_load: Vec<Excluded>) -> Vec<Excluded> {
     let whole: Vec<Excluded> =
         records.iter().filter_map(|record| Some(Excluded::new(record, None, excluded_whole(record)?))).collect();
     let rest = by_load.into_iter().filter(|one| !whole.iter().any(|known| known.record == one.record));
@@ -150,7 +150,7 @@ pub struct Starts {
 /// The deviation of starts from their planned times, over all repeats of all records; `None` where no repeats began
 /// together by compared clocks.
 #[must_use]
-pub fn starts<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Starts> {
+pub fn starts<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Option<Starts> {
     let repeats = records.into_iter().flat_map(|record| &record.measurements).flat_map(|m| &m.repeats);
     let common: Vec<_> = repeats.filter_map(|repeat| repeat.common_start.as_deref()).collect();
     let mut late: Vec<i64> =
@@ -258,10 +258,10 @@ type Places = (usize, usize);
 /// Nodes of both runs with the same unit and suite, those whose unit is another one, and those that are not there.
 fn paired(run: &FleetRun, other: &FleetRun) -> (Vec<Places>, Vec<usize>, Vec<usize>) {
     let (mut same, mut moved, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-    let there: std::collections::BTreeMap<&str, (usize, &Record)> =
+    let there: std::collections::BTreeMap<&str, (usize, &Observation)> =
         other.records().map(|(at, record)| (other.nodes[at].name.as_str(), (at, record))).collect();
     for (at, record) in run.records() {
-        let of = |record: &Record| {
+        let of = |record: &Observation| {
             let of = identity(record);
             (of.model, of.unit, of.slot)
         };
@@ -302,15 +302,15 @@ fn loss(run: &FleetRun, other: &FleetRun, same: &[Places], load: &Load) -> Optio
     let records = run.records().chain(other.records()).map(|(_, record)| record);
     let quantity = deciding_quantity(records, load).quantity;
     // A unit that has no figure on one side has none to be paired with.
-    let both: Vec<(Places, &Record, &Record)> = same
+    let both: Vec<(Places, &Observation, &Observation)> = same
         .iter()
         .filter_map(|places| {
             let (here, there) = (run.nodes[places.0].record.as_ref()?, other.nodes[places.1].record.as_ref()?);
-            let known = |record: &Record| admit(record, load, quantity).0.is_some();
+            let known = |record: &Observation| admit(record, load, quantity).0.is_some();
             (known(here) && known(there)).then_some((*places, here, there))
         })
         .collect();
-    let pair = |here: Vec<&Record>, there: Vec<&Record>| {
+    let pair = |here: Vec<&Observation>, there: Vec<&Observation>| {
         let group = |records| Group { name: String::new(), records };
         under(&[group(there), group(here)], load.clone(), &Request::default())?.pairs.first().copied()
     };

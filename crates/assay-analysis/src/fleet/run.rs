@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use assay_core::record::{Origin, Record};
-use assay_core::sensor::SensorKind;
+use assay_core::observation::Observation;
 
 use crate::exclusion::Reason;
 use crate::identity::{names_unit, node_of};
@@ -20,7 +19,7 @@ pub struct Node {
     /// Whether it is complete.
     pub complete: bool,
     /// Its record; `None` where it has none. Text is as media and users gave it.
-    pub record: Option<Record>,
+    pub record: Option<Observation>,
 }
 
 /// A run on many nodes.
@@ -43,7 +42,7 @@ pub struct FleetRun {
 impl FleetRun {
     /// A run by its records alone, as a collection without a ledger leaves them.
     #[must_use]
-    pub fn of_records(name: &str, records: Vec<Record>) -> Self {
+    pub fn of_records(name: &str, records: Vec<Observation>) -> Self {
         let part = records.iter().find_map(|record| record.cluster.as_deref());
         let mut run = Self {
             name: name.to_owned(),
@@ -64,7 +63,7 @@ impl FleetRun {
         if nodes.is_empty() {
             return Cow::Borrowed(self);
         }
-        let reads_alone = |record: &Record| {
+        let reads_alone = |record: &Observation| {
             let mut record = record.clone();
             record.measurements.retain(|measurement| !measurement.workload.writes());
             record
@@ -85,9 +84,9 @@ impl FleetRun {
     }
 
     /// Gives each node its record, and nodes that are not known a row. Of several of a node the last attempt counts.
-    pub fn take(&mut self, records: Vec<Record>) {
-        let mut last: BTreeMap<String, Record> = BTreeMap::new();
-        let order = |record: &Record| {
+    pub fn take(&mut self, records: Vec<Observation>) {
+        let mut last: BTreeMap<String, Observation> = BTreeMap::new();
+        let order = |record: &Observation| {
             let attempt = record.cluster.as_ref().map_or(0, |part| part.attempt);
             (record.outcome == assay_core::outcome::Outcome::Completed, attempt, record.created.clone())
         };
@@ -124,7 +123,7 @@ impl FleetRun {
     }
 
     /// Records with the numbers of their nodes.
-    pub(super) fn records(&self) -> impl Iterator<Item = (usize, &Record)> + Clone {
+    pub(super) fn records(&self) -> impl Iterator<Item = (usize, &Observation)> + Clone {
         self.nodes.iter().enumerate().filter_map(|(at, node)| Some((at, node.record.as_ref()?)))
     }
 
@@ -150,42 +149,16 @@ fn counted(name: &str) -> (String, u64, String) {
 }
 
 /// The name of the node of a record.
-fn node(record: &Record) -> String {
+fn node(record: &Observation) -> String {
     let label = || record.labels.get("node").filter(|node| !node.is_empty()).cloned();
     node_of(record).or_else(label).or_else(|| record.host.hostname.clone()).unwrap_or_else(|| record.id.clone())
 }
 
 /// Where nothing names the unit, the node does, as within a run each has one; and whether it does.
-fn named_by(mut record: Record, node: &str) -> (Record, bool) {
+fn named_by(mut record: Observation, node: &str) -> (Observation, bool) {
     let unnamed = !names_unit(&record);
     if unnamed {
         record.labels.insert("unit".to_owned(), node.to_owned());
     }
     (record, unnamed)
-}
-
-/// A record without what a report on many of them does not read: of sensors the largest value is left.
-#[must_use]
-pub fn bare(mut record: Record) -> Record {
-    for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
-        repeat.samples = Vec::new();
-        repeat.original = None;
-        repeat.steady = None;
-    }
-    for sensor in &mut record.sensors {
-        let largest = sensor.samples.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
-        sensor.samples = largest.into_iter().collect();
-    }
-    if let Origin::Run(settings) = &mut record.origin {
-        settings.suite_text = String::new();
-    }
-    record.crosscheck = Vec::new();
-    record
-}
-
-/// The largest temperature of a record, in °C.
-pub(super) fn hottest(record: &Record) -> Option<f64> {
-    let sensors = record.sensors.iter().filter(|sensor| sensor.kind == SensorKind::Temperature.name());
-    let values = sensors.flat_map(|sensor| sensor.samples.iter().map(|(_, value)| *value));
-    values.filter(|value| value.is_finite()).max_by(f64::total_cmp)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::suite::Suite;
 use assay_core::text::quoted;
 use assay_stats::plan::{Effect, Mode, Swap};
@@ -333,7 +333,7 @@ impl SwapPlace {
 /// # Errors
 /// [`PlanError`]: one unit, or one slot, named twice; a figure where less is better; values that are not above zero.
 pub fn swap_test(
-    records: &[Record],
+    records: &[Observation],
     deciding: Option<(&Load, Quantity)>,
     options: &SwapOptions,
 ) -> Result<SwapTest, PlanError> {
@@ -377,7 +377,7 @@ pub fn swap_test(
 }
 
 /// The repeats of each session in a place.
-fn sessions(records: &[Record], load: &Load, quantity: Quantity, place: &SwapPlace) -> Vec<Vec<f64>> {
+fn sessions(records: &[Observation], load: &Load, quantity: Quantity, place: &SwapPlace) -> Vec<Vec<f64>> {
     let here = records.iter().filter(|record| {
         let identity = identity(record);
         identity.model == place.model && identity.unit == place.unit && identity.slot.as_ref() == Some(&place.slot)

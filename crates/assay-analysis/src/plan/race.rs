@@ -1,6 +1,6 @@
 //! The model to measure next, from the records so far.
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::verification::Verdict;
 use assay_stats::days::{RunOfDay, log_mean_over_days};
 use assay_stats::plan::{Contender, NextAction, Order, Outcome, Rules};
@@ -114,7 +114,12 @@ pub struct RaceOptions {
 ///
 /// # Errors
 /// [`PlanError`]: no model, options out of range, or an unknown dropped model.
-pub fn race(records: &[Record], load: &Load, quantity: Quantity, options: &RaceOptions) -> Result<Race, PlanError> {
+pub fn race(
+    records: &[Observation],
+    load: &Load,
+    quantity: Quantity,
+    options: &RaceOptions,
+) -> Result<Race, PlanError> {
     in_range(options)?;
     let (mut field, excluded) = gather(records, load, quantity);
     drop_models(&mut field, &options.dropped)?;
@@ -338,7 +343,7 @@ impl Model {
 }
 
 /// The models of these records with what can be used of them, and what cannot.
-pub(super) fn gather(records: &[Record], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
+pub(super) fn gather(records: &[Observation], load: &Load, quantity: Quantity) -> (Vec<Model>, Vec<Excluded>) {
     let mut field: Vec<Model> = Vec::new();
     // A plan cannot ask for a further unit of an unnamed model.
     let (named, mut excluded) = named(records);

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use assay_core::observation::Observation;
 use assay_core::outcome::RunFailure;
-use assay_core::record::Record;
 use assay_core::suite::Suite;
 use serde::Serialize;
 
@@ -185,7 +185,7 @@ impl Status {
 /// The progress of `plan` by `records`. Records with the label of another plan are ignored. Records without a label are
 /// reported if the label seems to have been forgotten.
 #[must_use]
-pub fn status(plan: &ExperimentPlan, records: &[Record]) -> Status {
+pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> Status {
     let label = plan.label();
     let mut states = vec![CellState::Missing; plan.cells().len()];
     let mut misfits = Vec::new();
@@ -208,7 +208,7 @@ pub fn status(plan: &ExperimentPlan, records: &[Record]) -> Status {
 }
 
 /// The cell that the labels of a record name.
-fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, MisfitReason> {
+fn cell_of(plan: &ExperimentPlan, record: &Observation) -> Result<usize, MisfitReason> {
     let label = |key: &'static str| record.labels.get(key).ok_or(MisfitReason::NoLabel { key });
     let (model, unit, slot, round) = (label("model")?, label("unit")?, label("slot")?, label("round")?);
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
@@ -232,7 +232,7 @@ fn cell_of(plan: &ExperimentPlan, record: &Record) -> Result<usize, MisfitReason
 }
 
 /// The suite has to hold the same workloads, in any order.
-fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), MisfitReason> {
+fn same_suite(plan: &ExperimentPlan, record: &Observation) -> Result<(), MisfitReason> {
     let planned = &plan.suite().suite;
     if record.suite.name != planned.name || record.suite.version != planned.version {
         return Err(MisfitReason::OtherSuite {
@@ -242,7 +242,7 @@ fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), MisfitReason
             planned_version: planned.version,
         });
     }
-    let Some(text) = record.settings().map(|settings| &settings.suite_text).filter(|text| !text.is_empty()) else {
+    let Some(text) = record.suite_text() else {
         return Ok(());
     };
     let sorted = |suite: &Suite| {
@@ -257,7 +257,7 @@ fn same_suite(plan: &ExperimentPlan, record: &Record) -> Result<(), MisfitReason
 }
 
 /// Takes a record as the result of its cell.
-fn count(state: &mut CellState, record: &Record) -> Result<(), MisfitReason> {
+fn count(state: &mut CellState, record: &Observation) -> Result<(), MisfitReason> {
     let achieved = result_of(record).map_err(|why| match why {
         NoResult::Running => MisfitReason::Running,
         NoResult::Unfinished(failure) => MisfitReason::Unfinished { failure },

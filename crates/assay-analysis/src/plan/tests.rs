@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use assay_core::estimate::Estimate;
+use assay_core::observation::{Observation, ObservedMeasurement, ObservedOrigin};
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::{Measurement, Record};
 use assay_core::suite::Suite;
 use assay_core::verification::Verdict;
 use assay_core::workload::{Op, Pattern, Workload};
@@ -64,23 +64,28 @@ fn workload(op: Op) -> Workload {
 }
 
 /// A record with one figure and these labels.
-fn record(id: &str, labels: &[(&str, &str)], iops: f64) -> Record {
+fn record(id: &str, labels: &[(&str, &str)], iops: f64) -> Observation {
     let mut record = crate::published("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = id.to_owned();
-    record.origin = assay_core::record::Origin::default();
+    record.origin = ObservedOrigin::default();
     record.suite = assay_core::record::SuiteRef { name: "tiny".to_owned(), version: 2 };
     record.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let mut measurement = Measurement::empty(workload(Op::Read), "sync");
+    let mut measurement = ObservedMeasurement::new(workload(Op::Read));
     measurement.iops = Some(Estimate::bare(iops, 1, "made up"));
     record.measurements = vec![measurement];
     record
 }
 
-fn unit(model: &str, unit: &str, iops: f64) -> Record {
+/// A run by this suite.
+fn ran(suite_text: String) -> ObservedOrigin {
+    ObservedOrigin::Run { until_known: false, suite_text: Some(suite_text) }
+}
+
+fn unit(model: &str, unit: &str, iops: f64) -> Observation {
     record(&format!("{model}{unit}"), &[("model", model), ("unit", unit)], iops)
 }
 
-fn result(plan: &ExperimentPlan, cell: &Cell) -> Record {
+fn result(plan: &ExperimentPlan, cell: &Cell) -> Observation {
     let (round, label) = (cell.round.to_string(), plan.label());
     let labels = [
         ("model", cell.model.as_str()),
@@ -90,7 +95,7 @@ fn result(plan: &ExperimentPlan, cell: &Cell) -> Record {
         ("plan", &label),
     ];
     let mut record = record(&format!("{}{}r{round}", cell.model, cell.unit), &labels, 1000.0);
-    record.settings_mut().suite_text = plan.session(cell.order).unwrap().to_text();
+    record.origin = ran(plan.session(cell.order).unwrap().to_text());
     record
 }
 
@@ -245,7 +250,7 @@ fn options() -> RaceOptions {
     RaceOptions { threshold: 0.95, cap: 12, left: None, slots: 1, dropped: Vec::new(), seed: 1 }
 }
 
-fn step(records: &[Record], options: &RaceOptions) -> Race {
+fn step(records: &[Observation], options: &RaceOptions) -> Race {
     race(records, &Load::from_workload(&workload(Op::Read)), Quantity::Iops, options).unwrap()
 }
 
@@ -259,7 +264,7 @@ fn a_race_measures_first_then_drops_then_buys() {
 
     let close =
         [("A", 1000.0), ("A", 1120.0), ("B", 1030.0), ("B", 1050.0), ("C", 200.0), ("C", 200.0)].iter().enumerate();
-    let close: Vec<Record> = close.map(|(n, (model, iops))| unit(model, &n.to_string(), *iops)).collect();
+    let close: Vec<Observation> = close.map(|(n, (model, iops))| unit(model, &n.to_string(), *iops)).collect();
     let second = step(&close, &options());
     assert_eq!(second.newly_dropped, ["C"]);
     assert!(matches!(&second.action, NextAction::Measure { orders } if orders.len() == 2), "{second:?}");
@@ -288,8 +293,10 @@ fn a_race_measures_first_then_drops_then_buys() {
 
 #[test]
 fn repeats_of_a_unit_are_one_unit() {
-    let records: Vec<Record> =
-        (0..4).map(|n| Record { id: n.to_string(), ..unit("A", "1", 1000.0) }).chain([unit("B", "1", 900.0)]).collect();
+    let records: Vec<Observation> = (0..4)
+        .map(|n| Observation { id: n.to_string(), ..unit("A", "1", 1000.0) })
+        .chain([unit("B", "1", 900.0)])
+        .collect();
     let step = step(&records, &options());
     assert!(step.chances.iter().all(|chance| chance.units == 1), "{step:?}");
     assert!(matches!(step.action, NextAction::Measure { .. }));
@@ -302,7 +309,7 @@ fn a_model_that_was_only_checked_takes_no_part() {
     records[2] = crate::advise::samples::fake(records[2].clone());
     records[2].measurements.clear();
     let models =
-        |records: &[Record]| step(records, &options()).chances.into_iter().map(|c| c.model).collect::<Vec<_>>();
+        |records: &[Observation]| step(records, &options()).chances.into_iter().map(|c| c.model).collect::<Vec<_>>();
     assert_eq!(models(&records), ["A", "B", "C"], "a fake is reported");
     records[2].verification.as_mut().unwrap().verdict = Verdict::Genuine;
     assert_eq!(models(&records), ["A", "B"]);
@@ -311,7 +318,7 @@ fn a_model_that_was_only_checked_takes_no_part() {
 #[test]
 fn less_is_better_of_a_latency() {
     let slow_and_fast = [("A", 900.0), ("A", 910.0), ("B", 300.0), ("B", 305.0)];
-    let mut records: Vec<Record> =
+    let mut records: Vec<Observation> =
         slow_and_fast.iter().enumerate().map(|(n, (m, _))| unit(m, &n.to_string(), 1.0)).collect();
     for (record, (_, latency)) in records.iter_mut().zip(slow_and_fast) {
         record.measurements[0].latency_ns.p50 = Some(Estimate::bare(latency, 1, "made up").into());
@@ -377,7 +384,7 @@ fn a_swap_says_whether_unit_or_slot_is_to_blame() {
     let options = SwapOptions { suspect: place("A=3@7"), other: place("A=1@2") };
     let load = Load::from_workload(&workload(Op::Read));
     let cells = [("3", "7", 500.0), ("3", "2", 510.0), ("1", "7", 1000.0), ("1", "2", 1010.0)];
-    let mut records: Vec<Record> = Vec::new();
+    let mut records: Vec<Observation> = Vec::new();
     for (unit, slot, iops) in cells {
         for repeat in 0..2 {
             let labels = [("model", "A"), ("unit", unit), ("slot", slot)];
@@ -407,7 +414,7 @@ fn a_swap_says_whether_unit_or_slot_is_to_blame() {
 #[test]
 fn a_plan_is_done_when_every_cell_has_a_record() {
     let plan = planned("A=1,2;B=1,2", "3", 2);
-    let mut records: Vec<Record> = plan.cells().iter().map(|cell| result(&plan, cell)).collect();
+    let mut records: Vec<Observation> = plan.cells().iter().map(|cell| result(&plan, cell)).collect();
     let done = status(&plan, &records);
     assert!(done.complete() && done.misfits.is_empty(), "{done:?}");
     records.pop();
@@ -419,7 +426,7 @@ fn a_plan_is_done_when_every_cell_has_a_record() {
 fn records_that_do_not_fit_are_named_with_the_reason() {
     let plan = planned("A=1,2;B=1,2", "3", 2);
     let cell = &plan.cells()[0];
-    let changed = |change: &dyn Fn(&mut Record)| {
+    let changed = |change: &dyn Fn(&mut Observation)| {
         let mut record = result(&plan, cell);
         change(&mut record);
         status(&plan, &[record])
@@ -440,7 +447,7 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
         (changed(&|r| drop(r.labels.remove("slot"))), "has no label slot"),
         (changed(&|r| drop(r.labels.remove("plan"))), "has no label plan="),
         (changed(&|r| r.suite.name = "quick".to_owned()), "ran suite quick"),
-        (changed(&|r| r.settings_mut().suite_text = SUITE.replace("4KiB", "8KiB")), "other workloads"),
+        (changed(&|r| r.origin = ran(SUITE.replace("4KiB", "8KiB"))), "other workloads"),
         (changed(&|r| r.outcome = Outcome::Running), "under way"),
         (changed(&|r| r.outcome = failed(RunFailure::Interrupted)), "interrupted"),
         (changed(&|r| r.validity.verdict = assay_core::finding::ValidityVerdict::Invalid), "is invalid"),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
+use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::Record;
 use assay_core::verification::Verdict;
 use assay_stats::rank::{
     self as stats, Better, Class, Ending, Entrant, Fit, Medal, Notice, Precision, Refusal, jeffreys,
@@ -367,7 +367,7 @@ pub(crate) struct Setting<'a> {
 
 impl<'a> Setting<'a> {
     /// From records that name their models.
-    pub(crate) fn new(named: &[&'a Record], ask: &RankOptions) -> Self {
+    pub(crate) fn new(named: &[&'a Observation], ask: &RankOptions) -> Self {
         let catalogue = Catalogue::new(named);
         let ceilings = Ceilings::new(ask.ceiling, &catalogue);
         let records = Records::new(&catalogue);
@@ -502,7 +502,7 @@ impl FailureShare {
 }
 
 /// How a record ended: `None` while its run is under way.
-pub(super) fn ending(record: &Record) -> Option<Ending> {
+pub(super) fn ending(record: &Observation) -> Option<Ending> {
     if bad_verdict(record).is_some() {
         return Some(Ending::Corrupt);
     }
@@ -524,12 +524,12 @@ pub(super) fn ending(record: &Record) -> Option<Ending> {
 }
 
 /// The verdict of a check that proved loss of data.
-fn bad_verdict(record: &Record) -> Option<Verdict> {
+fn bad_verdict(record: &Observation) -> Option<Verdict> {
     record.verification.as_ref().map(|verification| verification.verdict).filter(|verdict| verdict.is_bad())
 }
 
 /// The failure of a record, where the medium failed.
-pub(super) fn failure(record: &Record, unit: &str) -> Option<FailedRecord> {
+pub(super) fn failure(record: &Observation, unit: &str) -> Option<FailedRecord> {
     let failure = match (bad_verdict(record), &record.outcome) {
         (Some(verdict), _) => MediumFailure::Check { verdict },
         (None, Outcome::Failed { failure, elapsed_ns, .. }) if record.outcome.medium_failed() => {

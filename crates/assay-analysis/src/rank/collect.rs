@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::finding::Finding;
-use assay_core::record::{Measurement, Record};
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::workload::Op;
 use assay_stats::rank::{Ceiling, measured_ceiling};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::reading::{Mark, held_by_bus, loads, rates, reach, reading, resolution
 /// A record and whose it is.
 #[derive(Debug)]
 pub(super) struct NamedRecord<'a> {
-    pub(super) record: &'a Record,
+    pub(super) record: &'a Observation,
     pub(super) identity: Identity,
     pub(super) wave: Option<u32>,
     /// Its day and host.
@@ -52,8 +52,8 @@ pub(super) struct Catalogue<'a> {
 /// One record under one load.
 #[derive(Debug)]
 pub(super) struct UnitUnderLoad<'a> {
-    pub(super) record: &'a Record,
-    pub(super) measurement: &'a Measurement,
+    pub(super) record: &'a Observation,
+    pub(super) measurement: &'a ObservedMeasurement,
     pub(super) identity: &'a Identity,
     pub(super) wave: Option<u32>,
     /// Its day and host.
@@ -75,9 +75,9 @@ pub(super) struct UnitUnderLoad<'a> {
 
 impl<'a> Catalogue<'a> {
     /// The result does not depend on the order of `records`.
-    pub(super) fn new(records: &[&'a Record]) -> Self {
+    pub(super) fn new(records: &[&'a Observation]) -> Self {
         let days = HostDays::of(records.iter().copied());
-        let entry = |record: &&'a Record| NamedRecord {
+        let entry = |record: &&'a Observation| NamedRecord {
             record,
             identity: identity(record),
             wave: None,
@@ -344,20 +344,20 @@ impl Ceilings {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
     use assay_core::outcome::Outcome;
-    use assay_core::record::{Measurement, Record, Repeat};
     use assay_core::workload::{Op, Pattern, Workload};
 
     use crate::rank::{RankOptions, RankReport, rank};
     use crate::samples;
 
     /// A card on a day of January. The second of January is a fifth slower.
-    fn card(model: &str, unit: u32, iops: f64, day: u32) -> Record {
+    fn card(model: &str, unit: u32, iops: f64, day: u32) -> Observation {
         let workload = Workload::new("w", Op::Read, Pattern::Random, 4096);
         let iops = iops * (1.0 + 0.003 * f64::from(unit * unit % 5)) * if day == 2 { 0.8 } else { 1.0 };
-        let repeat = |iops: f64| Repeat { operations: 100, iops, ..Repeat::empty("", Outcome::Completed) };
+        let repeat = |iops: f64| ObservedRepeat { operations: 100, iops, ..ObservedRepeat::new(Outcome::Completed) };
         let repeats = [iops * 0.999, iops, iops * 1.002].map(repeat).to_vec();
-        let measurement = Measurement { repeats, ..Measurement::empty(workload, "sync") };
+        let measurement = ObservedMeasurement { repeats, ..ObservedMeasurement::new(workload) };
         let mut record = samples::record(&format!("{model}{unit}d{day}"), model, &unit.to_string(), vec![measurement]);
         record.created = format!("2026-01-{day:02}T10:00:{unit:02}Z");
         record
@@ -365,7 +365,7 @@ mod tests {
 
     /// Six units of A on the first day, six of B on the second, and as many of A on both.
     fn ranked(b: f64, bridges: u32) -> RankReport {
-        let mut records: Vec<Record> =
+        let mut records: Vec<Observation> =
             (0..6).flat_map(|unit| [card("A", unit, 1000.0, 1), card("B", unit, b, 2)]).collect();
         records.extend((0..bridges).map(|unit| card("A", unit, 1000.1, 2)));
         rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap()

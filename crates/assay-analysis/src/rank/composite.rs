@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_stats::decide::{
     Acceptability, Combination, FIRST, Posterior, Refusal, Weights, acceptability, index, positive,
 };
@@ -186,7 +186,7 @@ fn winner(any: &Acceptability, near: Option<&Acceptability>) -> Option<usize> {
 // The figures that composites are made of.
 
 /// Geometric mean of a unit's figures under a load, over its records.
-fn log_mean<'a>(records: impl Iterator<Item = &'a Record>, load: &Load) -> Option<f64> {
+fn log_mean<'a>(records: impl Iterator<Item = &'a Observation>, load: &Load) -> Option<f64> {
     let values: Vec<f64> = records
         .filter_map(|r| reading(r, load, Quantity::BytesPerSecond).filter(|reading| reading.counts()))
         .flat_map(|reading| reading.values)
@@ -198,7 +198,7 @@ fn log_mean<'a>(records: impl Iterator<Item = &'a Record>, load: &Load) -> Optio
 
 /// Rates in bytes per second of each model that has all of these loads.
 pub(super) fn index_figures(catalogue: &Catalogue<'_>, loads: &[Load]) -> BTreeMap<String, Vec<f64>> {
-    let mut units: BTreeMap<&str, BTreeMap<&str, Vec<&Record>>> = BTreeMap::new();
+    let mut units: BTreeMap<&str, BTreeMap<&str, Vec<&Observation>>> = BTreeMap::new();
     for entry in &catalogue.entries {
         let model = units.entry(&entry.identity.model).or_default();
         model.entry(&entry.identity.unit).or_default().push(entry.record);
@@ -218,7 +218,7 @@ pub(super) fn index_figures(catalogue: &Catalogue<'_>, loads: &[Load]) -> BTreeM
 }
 
 /// What that script measures, from a record of its tools.
-pub(super) fn pi_run(record: &Record) -> Option<PiRun> {
+pub(super) fn pi_run(record: &Observation) -> Option<PiRun> {
     let find = |tool: &str, op: &str, pattern: &str| {
         record.measurements.iter().find(|m| {
             let load = Load::from_workload(&m.workload);

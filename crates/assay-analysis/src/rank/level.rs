@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_stats::days::{RunOfDay, log_mean_over_days};
 use assay_stats::log_mean;
 use assay_stats::rank::{
-    Fit, ModelFit, Observation, Options, Precision, Ranked, Ranking, Refusal, Rule, Sense, aggregate, {self as stats},
+    Fit, ModelFit, Observation as FitValue, Options, Precision, Ranked, Ranking, Refusal, Rule, Sense, aggregate,
+    {self as stats},
 };
 
 use super::answer::{Held, ModelRow, PairRow, RankOptions, Ratio, Setting, Standing, TwoSpeeds, UnitRow};
@@ -96,8 +97,8 @@ impl Setting<'_> {
     }
 }
 
-pub(super) fn observation<'a>(session: &'a UnitUnderLoad<'_>, value: f64, weight: f64) -> Observation<'a> {
-    Observation {
+pub(super) fn observation<'a>(session: &'a UnitUnderLoad<'_>, value: f64, weight: f64) -> FitValue<'a> {
+    FitValue {
         model: session.identity.model.as_str().into(),
         unit: session.identity.unit.as_str().into(),
         slot: session.identity.slot.as_deref().map(Into::into),
@@ -110,7 +111,7 @@ pub(super) fn observation<'a>(session: &'a UnitUnderLoad<'_>, value: f64, weight
 }
 
 /// The models of these sessions, by some of their observations.
-pub(super) fn fit(sessions: &[UnitUnderLoad<'_>], observations: &[Observation<'_>]) -> Option<Fit> {
+pub(super) fn fit(sessions: &[UnitUnderLoad<'_>], observations: &[FitValue<'_>]) -> Option<Fit> {
     let mut fit = stats::fit(observations).ok()?;
     let seen = |session: &'_ UnitUnderLoad<'_>| (session.identity.model.clone(), session.identity.unit.clone());
     let whose: Vec<(String, String)> = sessions.iter().map(seen).collect();
@@ -135,7 +136,7 @@ pub(super) fn fit(sessions: &[UnitUnderLoad<'_>], observations: &[Observation<'_
 
 /// Each day of a unit counts for as much, however many sessions it has, and each session of it, however many repeats: so do
 /// comparison, race and advice.
-pub(super) fn observations<'a>(sessions: &'a [UnitUnderLoad<'_>]) -> Vec<Observation<'a>> {
+pub(super) fn observations<'a>(sessions: &'a [UnitUnderLoad<'_>]) -> Vec<FitValue<'a>> {
     let mut of_day: BTreeMap<(&str, &str, Option<&str>), usize> = BTreeMap::new();
     let day = |session: &'a UnitUnderLoad<'_>| {
         (session.identity.model.as_str(), session.identity.unit.as_str(), session.day.as_deref())
@@ -146,7 +147,7 @@ pub(super) fn observations<'a>(sessions: &'a [UnitUnderLoad<'_>]) -> Vec<Observa
         let weight = 1.0 / (session.values.len() * of_day[&day(session)]) as f64;
         // Rounds are the days of a plan.
         let day = session.day.as_deref().filter(|_| !rounds).map(Into::into);
-        session.values.iter().map(move |value| Observation { day: day.clone(), ..observation(session, *value, weight) })
+        session.values.iter().map(move |value| FitValue { day: day.clone(), ..observation(session, *value, weight) })
     };
     sessions.iter().flat_map(of).collect()
 }
@@ -162,7 +163,7 @@ pub(crate) struct Levels {
 
 impl Levels {
     /// Of records under a load.
-    pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Record>, load: &Load, quantity: Quantity) -> Self {
+    pub(crate) fn of<'a>(records: impl IntoIterator<Item = &'a Observation>, load: &Load, quantity: Quantity) -> Self {
         let (named, _) = named(records);
         Setting::new(&named, &RankOptions::default()).levels(load, quantity)
     }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::workload::{Op, Unknown};
 use assay_stats::power;
 use assay_stats::rank::{
-    Better, CampaignSize, Fit, ODD_ALPHA, Observation, Options, Ranking, compressed, odd_units, units_to_name,
-    {self as stats},
+    Better, CampaignSize, Fit, ODD_ALPHA, Observation as FitValue, Options, Ranking, compressed, odd_units,
+    units_to_name, {self as stats},
 };
 
 use super::answer::{
@@ -31,7 +31,7 @@ use crate::reading::manner;
 /// # Errors
 /// [`RankError`] where no answer is possible. Records that do not allow an order are an answer:
 /// [`LoadRanking::refusal`].
-pub fn rank(records: &[&Record], ask: &RankOptions) -> Result<RankReport, RankError> {
+pub fn rank(records: &[&Observation], ask: &RankOptions) -> Result<RankReport, RankError> {
     check(ask)?;
     if records.is_empty() {
         return Err(RankError::NoRecords);
@@ -147,7 +147,7 @@ impl Setting<'_> {
         let options = self.options(quantity, exploratory);
         let ranked = self.order(&all, &held, quantity, exploratory);
         let without = |model: &str, unit: &str| {
-            let rest: Vec<Observation<'_>> =
+            let rest: Vec<FitValue<'_>> =
                 observations(&sessions).into_iter().filter(|o| o.model != model || o.unit != unit).collect();
             let fit = fit(&sessions, &rest)?;
             stats::rank_sharing(&self.entrants(&fit, &held), &fit.shared, &options).ok()
@@ -215,7 +215,7 @@ fn once_disturbed(sessions: &[UnitUnderLoad<'_>], model: &str, unit: &str) -> bo
 
 /// Slots are permuted among records, not among the repeats of a record, which share their slot.
 fn slots(sessions: &[UnitUnderLoad<'_>], seed: u64) -> Vec<SlotWarning> {
-    let means: Vec<Observation<'_>> = sessions
+    let means: Vec<FitValue<'_>> = sessions
         .iter()
         .map(|s| {
             let logs = s.values.iter().map(|v| v.ln()).sum::<f64>();

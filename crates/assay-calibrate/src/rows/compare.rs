@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use assay_analysis::rank::RankOptions;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::units::counted;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, Repeats, TrueRun, Truth, Units};
@@ -22,7 +22,7 @@ fn groups(truth: &Truth, design: &Design, second: Second, seed: u64) -> Result<C
     let fleet = Fleet { truth: truth.clone(), design: design.clone(), seed };
     let whose: Vec<bool> = design.0.iter().map(second).collect();
     let records = stored(&fleet)?;
-    let of = |wanted: bool| -> Vec<Record> {
+    let of = |wanted: bool| -> Vec<Observation> {
         records.iter().zip(&whose).filter(|(_, is)| **is == wanted).map(|(record, _)| record.clone()).collect()
     };
     compare(&of(false), &of(true))
@@ -318,7 +318,7 @@ fn fleet(seed: u64) -> Fleet {
 
 type Orders = BTreeSet<(String, String)>;
 
-fn both(records: &[Record]) -> Result<(Orders, Orders), Failure> {
+fn both(records: &[Observation]) -> Result<(Orders, Orders), Failure> {
     let ranked = orders(&rank(records, &RankOptions::default())?).into_iter().collect();
     Ok((ranked, compare_orders(records)?.into_iter().collect()))
 }

@@ -3,7 +3,7 @@
 use assay_analysis::plan::SwapPlace;
 use assay_analysis::rank::RankOptions;
 use assay_analysis::{Needed, Values};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::units::counted;
 use assay_lab::Dice;
 use assay_lab::fleet::{Design, Fleet, Part, TrueRun, Truth, Units};
@@ -180,7 +180,7 @@ pub(super) fn needed_rows() -> Vec<CalibrationRow> {
     vec![needed_models(), days(), ranked(), named()]
 }
 
-fn groups(records: &[Record], design: &Design, second: fn(&TrueRun) -> bool) -> [Vec<Record>; 2] {
+fn groups(records: &[Observation], design: &Design, second: fn(&TrueRun) -> bool) -> [Vec<Observation>; 2] {
     [false, true].map(|wanted| {
         let those = records.iter().zip(&design.0).filter(|(_, run)| second(run) == wanted);
         those.map(|(record, _)| record.clone()).collect()

@@ -3,7 +3,8 @@
 use assay_analysis::rank::{Better, RankOptions};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
-use assay_core::record::{Record, Source};
+use assay_core::observation::Observation;
+use assay_core::record::Source;
 use assay_lab::Dice;
 use assay_lab::fleet::{Ceiling, Design, Fleet, Load, Part, Repeats, TrueRun, Truth, Units};
 
@@ -252,7 +253,7 @@ fn flattered(units: usize) -> CalibrationRow {
             for measurement in &mut record.measurements {
                 measurement.repeats.sort_by(|a, b| b.iops.total_cmp(&a.iops));
                 measurement.repeats.truncate(1);
-                measurement.warn(Finding::BestOf { runs: Some(5) });
+                measurement.warnings.push(Finding::BestOf { runs: Some(5) }.into());
             }
         }
         let said = orders(&rank(&records, &RankOptions::default())?);
@@ -262,11 +263,12 @@ fn flattered(units: usize) -> CalibrationRow {
 
 /// Prints the figures of all records in whole MB/s of about 23, a step of 4 %. Returns the factor that the figures were
 /// multiplied by.
-fn in_whole_megabytes(records: &mut [Record], seed: u64) -> f64 {
+fn in_whole_megabytes(records: &mut [Observation], seed: u64) -> f64 {
     let about = (22.0 + (seed % 100) as f64 / 50.0) * 1e6;
     let factor = about / records[0].measurements[0].repeats[0].bytes_per_second;
     for record in records {
-        record.origin = assay_core::record::Origin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
+        record.origin =
+            assay_core::observation::ObservedOrigin::Imported(Source { format: "dd".to_owned(), ..Source::default() });
         for measurement in &mut record.measurements {
             let repeats = std::mem::take(&mut measurement.repeats);
             let mean = repeats.iter().map(|repeat| repeat.bytes_per_second).sum::<f64>() / repeats.len() as f64;

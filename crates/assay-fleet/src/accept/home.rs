@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use assay_analysis::result_of;
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_store::{Keeper, Kept, RunState, SqliteStore, Store, StoreError, Stored, receive_document};
@@ -147,7 +148,7 @@ pub(super) mod samples {
 
     /// What a node hands over.
     pub(crate) fn record(id: &str, node: &str, attempt: u32) -> Record {
-        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
         record.id = id.to_owned();
         record.outcome = Outcome::Completed;
         record.labels.extend([("fleet", "r"), ("node", node)].map(|(key, value)| (key.to_owned(), value.to_owned())));
@@ -199,7 +200,7 @@ pub fn adopt(ledger: &mut Ledger, criteria: &Criteria, store: &mut SqliteStore) 
         let way = Way::Fetched { id: &id, attempts: Some(entry.attempts) };
         match criteria.judge(&Claim { node: &entry.name, way }, &record) {
             // An earlier attempt may be invalid.
-            Ok(()) if result_of(&record).is_ok() => entry.fate = Some(Fate::of_record(&record)),
+            Ok(()) if result_of(&Observation::from(&record)).is_ok() => entry.fate = Some(Fate::of_record(&record)),
             Err(Refusal::Misplaced(_)) if !is_misplaced(&record) => {
                 mark_misplaced(&mut record);
                 store.save(&record, RunState::Finished)?;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use assay_analysis::published;
 use assay_core::histogram::{Histogram, SCHEME, StoredHistogram};
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_pictures::Kind;
 use assay_report::article::article;
@@ -47,17 +48,18 @@ fn near(content: &str, secret: &str) -> String {
 }
 
 fn terminal(records: &[Record]) {
+    let observed: Vec<Observation> = records.iter().map(Observation::from).collect();
     for style in [Style { width: 60, color: false, unicode: false }, Style { width: 120, color: false, unicode: true }]
     {
         let mut pages: Vec<String> = records.iter().map(|r| card(r, &style)).collect();
         pages.extend(records.iter().map(|r| info(&r.medium, &r.host, &style)));
-        pages.push(list(records, &assay_report::Lives::default(), &style));
+        pages.push(list(&observed, &assay_report::Lives::default(), &style));
         for page in pages {
             lines(&page);
             assert!(style.unicode || page.is_ascii(), "{page:?}");
         }
     }
-    records.iter().for_each(|record| {
+    observed.iter().for_each(|record| {
         let _ = verdict_sentence(record);
     });
 }

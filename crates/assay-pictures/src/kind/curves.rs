@@ -1,7 +1,7 @@
 //! Rates over block sizes, with the ceilings of the buses.
 
 use assay_analysis::{Load, Mark, Quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::capitalised;
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
@@ -62,7 +62,7 @@ impl Curves {
     /// The kinds of load that these records measured at two block sizes or more, those of the
     /// most records and sizes first.
     #[must_use]
-    pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
+    pub(crate) fn all_of(records: &[Observation], wanted: &Wanted) -> Vec<Self> {
         let loads = wanted.loads_of(records);
         let mut families: Vec<Load> = loads.iter().map(family).collect();
         families.dedup();
@@ -78,11 +78,11 @@ impl Curves {
         all
     }
 
-    fn of_family(records: &[Record], loads: &[Load], of: &Load) -> Option<Self> {
+    fn of_family(records: &[Observation], loads: &[Load], of: &Load) -> Option<Self> {
         // A load of unknown block size has no place on the axis.
         let mut steps: Vec<&Load> = loads.iter().filter(|load| load.block_bytes > 0 && family(load) == *of).collect();
         steps.sort_by_key(|load| load.block_bytes);
-        let mut shown: Vec<&Record> = Vec::new();
+        let mut shown: Vec<&Observation> = Vec::new();
         let mut lines: Vec<Line> = Vec::new();
         for subject in subjects(records) {
             let at = |load: &&Load| Some((load.block_bytes, value(subject.record, load, Quantity::BytesPerSecond)?));

@@ -1,7 +1,7 @@
 //! Every unit as a row, every repeat as a dot: what lies between units and what between models.
 
 use assay_analysis::{Quantity, deciding_quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::capitalised;
 
 use crate::data::{
@@ -49,10 +49,10 @@ pub struct DotRow {
 impl Dots {
     /// The units of these records under the load that most of them have.
     #[must_use]
-    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Observation], wanted: &Wanted) -> Option<Self> {
         let Decided { load, title } = wanted.one(records)?;
         let quantity = deciding_quantity(records, &load).quantity;
-        let mut shown: Vec<&Record> = Vec::new();
+        let mut shown: Vec<&Observation> = Vec::new();
         let mut rows: Vec<DotRow> = Vec::new();
         for subject in subjects(records) {
             if let Some(value) = value(subject.record, &load, quantity) {

@@ -1,7 +1,7 @@
 //! Records by workloads.
 
 use assay_analysis::{Load, deciding_quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::units::{figures, fixed};
 
 use crate::data::{Label, Value, Wanted, counted, notes, subjects, unit, value};
@@ -43,7 +43,7 @@ const CELL: (f64, f64) = (44.0, 24.0);
 impl Heat {
     /// All loads that two records or more have; of one record nothing can be compared.
     #[must_use]
-    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Observation], wanted: &Wanted) -> Option<Self> {
         let all = subjects(records);
         let column = |load: &Load| {
             let quantity = deciding_quantity(records, load).quantity;

@@ -1,7 +1,7 @@
 //! Latency over the load that is offered, with the knee.
 
 use assay_analysis::{KNEE_FACTOR, LoadCurve, load_curves};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::units::figures;
 
 use crate::data::{Label, Wanted, subjects};
@@ -20,7 +20,7 @@ pub struct Latencies {
 
 impl Latencies {
     /// One for each kind of load, the one that most records have first.
-    pub(crate) fn all_of(records: &[Record], wanted: &Wanted) -> Vec<Self> {
+    pub(crate) fn all_of(records: &[Observation], wanted: &Wanted) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for subject in subjects(records) {
             for curve in load_curves(subject.record)

@@ -2,7 +2,7 @@
 
 use assay_analysis::Quantity;
 use assay_analysis::fleet::{Figure, FleetReport, FleetRun, LoadRow, report};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::trimmed;
 
@@ -18,12 +18,13 @@ const CELL: (f64, f64) = (50.0, 22.0);
 const MOST: usize = 80;
 
 /// The run that records are of: all of one, with nodes of different names.
-pub(super) fn run_of(records: &[Record], wanted: &Wanted) -> Option<FleetReport> {
-    let name = |record: &Record| {
+pub(super) fn run_of(records: &[Observation], wanted: &Wanted) -> Option<FleetReport> {
+    let name = |record: &Observation| {
         record.cluster.as_ref().map(|part| part.run.clone()).or_else(|| record.labels.get("fleet").cloned())
     };
     let first = records.first().and_then(name)?;
-    let of_it: Vec<Record> = records.iter().filter(|record| name(record).as_ref() == Some(&first)).cloned().collect();
+    let of_it: Vec<Observation> =
+        records.iter().filter(|record| name(record).as_ref() == Some(&first)).cloned().collect();
     let run = FleetRun::of_records(&first, of_it);
     if run.nodes.len() < 2 || !records.iter().all(|record| name(record).as_ref() == Some(&first)) {
         return None;

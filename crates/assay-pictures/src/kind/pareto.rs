@@ -1,7 +1,7 @@
 //! Two loads at once: whose figures are exceeded in both, and whose are not.
 
 use assay_analysis::{Load, deciding_quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::capitalised;
 use assay_core::workload::{Op, Pattern};
 
@@ -51,12 +51,12 @@ impl Pareto {
     /// A read against a write of the same kind: the pair that most records have, small random
     /// work before other work.
     #[must_use]
-    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Observation], wanted: &Wanted) -> Option<Self> {
         let mut loads = wanted.loads_of(records);
         loads.retain(Load::is_plain);
         let all = subjects(records);
         let decides = |load: &Load| deciding_quantity(records, load).quantity;
-        let usual = |record: &Record, load: &Load| value(record, load, decides(load));
+        let usual = |record: &Observation, load: &Load| value(record, load, decides(load));
         let both = |(a, b): &(&Load, &Load)| {
             all.iter().filter(|s| usual(s.record, a).is_some() && usual(s.record, b).is_some()).count()
         };

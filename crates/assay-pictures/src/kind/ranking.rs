@@ -1,7 +1,7 @@
 //! A ranking: the places of models, with intervals.
 
 use assay_analysis::{Quantity, deciding_quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::capitalised;
 
 use crate::data::{
@@ -44,11 +44,11 @@ pub struct RankRow {
 impl Ranking {
     /// Records in the order of one load, by their figures alone; ties are what `assay rank` finds.
     #[must_use]
-    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Observation], wanted: &Wanted) -> Option<Self> {
         let Decided { load, title } = wanted.one(records)?;
         let quantity = deciding_quantity(records, &load).quantity;
         let mut rows: Vec<RankRow> = Vec::new();
-        let mut shown: Vec<&Record> = Vec::new();
+        let mut shown: Vec<&Observation> = Vec::new();
         for subject in subjects(records) {
             if let Some(value) = value(subject.record, &load, quantity) {
                 shown.push(subject.record);

@@ -1,7 +1,7 @@
 //! The comparison over block sizes, one frame for each, as the articles showed it.
 
 use assay_analysis::{Load, Quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
@@ -43,7 +43,7 @@ const BARS: [Colour; 3] = [Colour([0x00, 0x5a, 0x8f]), Colour([0xf0, 0xa6, 0x4a]
 impl Sweep {
     /// The kind of load with the most figures, reads and writes together.
     #[must_use]
-    pub fn from_records(records: &[Record], wanted: &Wanted) -> Option<Self> {
+    pub fn from_records(records: &[Observation], wanted: &Wanted) -> Option<Self> {
         let first = Curves::all_of(records, wanted).into_iter().next()?;
         let loads = wanted.loads_of(records);
         let bare = |title: &str| title.trim_end_matches(", acknowledged").to_owned();
@@ -64,11 +64,12 @@ impl Sweep {
         let mut blocks: Vec<u64> = loads.iter().filter(|l| like(l)).map(|l| l.block_bytes).collect();
         blocks.sort_unstable();
         blocks.dedup();
-        let rate =
-            |record: &Record, of: &Load, block: u64| value(record, &with_block(of, block), Quantity::BytesPerSecond);
+        let rate = |record: &Observation, of: &Load, block: u64| {
+            value(record, &with_block(of, block), Quantity::BytesPerSecond)
+        };
         let mut media = subjects(records);
         media.retain(|s| families.iter().any(|f| blocks.iter().any(|b| rate(s.record, f, *b).is_some())));
-        let opening = |record: &Record| {
+        let opening = |record: &Observation| {
             let figure = families.first().zip(blocks.first()).and_then(|(f, b)| rate(record, f, *b));
             figure.filter(Value::counts).map_or(0.0, |v| v.point)
         };

@@ -4,7 +4,7 @@ use assay_analysis::advise::{
     ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, LEAST_REPEATS, ModelClasses, ModelWord, Obstacle,
     SpecimenClasses, Status,
 };
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures};
 
@@ -253,7 +253,7 @@ pub(crate) struct Judged {
 }
 
 /// Judges one record.
-pub(crate) fn judge(record: &Record) -> Judged {
+pub(crate) fn judge(record: &Observation) -> Judged {
     let answer = assay_analysis::advise::class(std::slice::from_ref(record), &[]).ok();
     let specimen = answer.and_then(|mut a| (a.units.len() == 1).then(|| a.units.remove(0)));
     Judged { specimen, claimed: record.medium.claimed_classes.clone() }

@@ -2,6 +2,7 @@
 
 use assay_analysis::rank::{LoadRanking, Standing};
 use assay_analysis::{Absence, Excluded, Load, UnitNote};
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 use assay_core::units::counted;
@@ -16,6 +17,7 @@ use super::{media, table};
 use crate::caveats;
 use crate::document::{BEST, Block, Cell, Document, Figure, Seen, TableRow};
 use crate::foreign::long_csv;
+use crate::html::observed;
 use crate::presented::CommonFinding;
 use crate::render::GIF_SCALE;
 
@@ -45,20 +47,18 @@ const README: &str = "README.md";
 
 /// The article on `records`, which the caller has redacted where it is to be shared.
 #[must_use]
-pub fn article(records: &[Record]) -> Article {
+pub fn article(whole: &[Record]) -> Article {
+    let records = &observed(whole);
     let found = crate::presented::common_finding(records, None);
     let pictures = pictures(records, found.beside());
-    let (document, findings) = document(records, &found, &pictures);
+    let (document, findings) = document(whole, records, &found, &pictures);
     let text = |name: &str, content: String| ArticleFile {
         name: name.to_owned(),
         content: content.into_bytes(),
         caption: None,
     };
-    let texts = [
-        text("index.html", document.html()),
-        text("table.csv", document.csv()),
-        text("results.csv", long_csv(records)),
-    ];
+    let texts =
+        [text("index.html", document.html()), text("table.csv", document.csv()), text("results.csv", long_csv(whole))];
     let pictures = pictures.into_iter().map(|picture| ArticleFile {
         name: picture.file,
         content: picture.content,
@@ -127,7 +127,12 @@ impl Article {
 // The article as a document.
 
 /// The document, and the result for each load.
-pub(super) fn document(records: &[Record], found: &CommonFinding, pictures: &[Picture]) -> (Document, Vec<Finding>) {
+pub(super) fn document(
+    whole: &[Record],
+    records: &[Observation],
+    found: &CommonFinding,
+    pictures: &[Picture],
+) -> (Document, Vec<Finding>) {
     let crossed = crossed(records);
     let mut scopes = vec![Scope::of_all(records)];
     if !crossed.is_empty() {
@@ -136,7 +141,7 @@ pub(super) fn document(records: &[Record], found: &CommonFinding, pictures: &[Pi
     let media = media(records, scopes[0].ranked.as_ref().ok());
     let mut plans = by_computers(&scopes, &crossed);
     plans.extend(by_loads(records, &scopes[0], 0, |load| !crossed.contains(load)));
-    let single = records.iter().filter(|r| !r.measurements.is_empty()).all(Record::is_published);
+    let single = records.iter().filter(|r| !r.measurements.is_empty()).all(Observation::is_published);
     let figures = Figures { scopes: &scopes, media: &media, single };
     let columns: Vec<&LoadColumn> = plans.iter().flat_map(|plan| &plan.columns).collect();
     let mut blocks = figure_tables(&figures, &plans);
@@ -163,7 +168,7 @@ pub(super) fn document(records: &[Record], found: &CommonFinding, pictures: &[Pi
         blocks.push(Block::Heading("Pictures".to_owned()));
         blocks.extend(pictures.iter().map(Picture::block));
     }
-    let conditions = table::conditions_table(records);
+    let conditions = table::conditions_table(whole);
     if !conditions.is_empty() {
         blocks.extend([Block::Heading("How it was measured".to_owned()), Block::Items(conditions)]);
     }
@@ -351,7 +356,7 @@ const KINDS: [Kind; 3] = [Kind::Curves, Kind::Heat, Kind::Dots];
 const MOST: usize = 4;
 
 /// Those that the records give; those of one load are of the one that was decided on.
-pub(super) fn pictures(records: &[Record], decided: Option<Decided>) -> Vec<Picture> {
+pub(super) fn pictures(records: &[Observation], decided: Option<Decided>) -> Vec<Picture> {
     let records = &told_apart(records);
     let wanted = Wanted::default().decided(decided);
     let mut all = Vec::new();
@@ -368,7 +373,7 @@ pub(super) fn pictures(records: &[Record], decided: Option<Decided>) -> Vec<Pict
     all
 }
 
-fn still(kind: Kind, at: usize, drawing: Drawing, records: &[Record]) -> Picture {
+fn still(kind: Kind, at: usize, drawing: Drawing, records: &[Observation]) -> Picture {
     let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
     Picture {
         file: format!("{}{number}.svg", kind.name()),
@@ -379,7 +384,7 @@ fn still(kind: Kind, at: usize, drawing: Drawing, records: &[Record]) -> Picture
 }
 
 /// As an animation; as a sheet of all frames where that would be too large.
-fn sweep(film: Film, records: &[Record]) -> Option<Picture> {
+fn sweep(film: Film, records: &[Observation]) -> Option<Picture> {
     let (_, first) = film.frames().next()?;
     let mut caption = Caption::for_drawing(Kind::Sweep, first, records);
     let names: Vec<&str> = film.frames().map(|(name, _)| name).collect();
@@ -394,7 +399,7 @@ fn sweep(film: Film, records: &[Record]) -> Option<Picture> {
 }
 
 /// One unit on two computers is two rows of a picture, which names them.
-fn told_apart(records: &[Record]) -> Vec<Record> {
+fn told_apart(records: &[Observation]) -> Vec<Observation> {
     let mut all = records.to_vec();
     if crossed(records).is_empty() {
         return all;
@@ -439,7 +444,7 @@ fn what_is_shown(kind: Kind) -> &'static str {
 }
 
 impl Caption {
-    pub(super) fn for_drawing(kind: Kind, drawing: &Drawing, records: &[Record]) -> Self {
+    pub(super) fn for_drawing(kind: Kind, drawing: &Drawing, records: &[Observation]) -> Self {
         Self {
             picture: kind.name(),
             shows: what_is_shown(kind),

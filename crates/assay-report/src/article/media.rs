@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_analysis::rank::{Class, LoadRanking, ModelRow, RankError, RankOptions, RankReport, rank};
 use assay_analysis::{Identity, Load, Quantity, admit, deciding_quantity, identity, loads};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::{capitalised, clean, harmless};
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
@@ -29,7 +29,7 @@ pub(super) struct Unit<'a> {
     pub(super) key: String,
     /// Its name for people.
     pub(super) title: String,
-    pub(super) records: Vec<&'a Record>,
+    pub(super) records: Vec<&'a Observation>,
 }
 
 /// A row of a table.
@@ -58,7 +58,7 @@ impl<'a> Medium<'a> {
 }
 
 /// All media, models in the order of the ranking, which is that of the records where nothing was ranked.
-pub(super) fn media<'a>(records: &'a [Record], ranked: Option<&RankReport>) -> Vec<Model<'a>> {
+pub(super) fn media<'a>(records: &'a [Observation], ranked: Option<&RankReport>) -> Vec<Model<'a>> {
     let mut all: Vec<Model<'a>> = Vec::new();
     for record in records {
         let Identity { model, unit, .. } = identity(record);
@@ -102,29 +102,29 @@ pub(super) fn medium_rows<'a>(media: &'a [Model<'a>]) -> Vec<Medium<'a>> {
 pub(super) struct Scope<'a> {
     /// Which computer; empty for all records.
     pub(super) host: String,
-    pub(super) records: Vec<&'a Record>,
+    pub(super) records: Vec<&'a Observation>,
     /// The ranking of all its loads, or why there is none.
     pub(super) ranked: Result<RankReport, RankError>,
 }
 
 impl<'a> Scope<'a> {
     /// All records.
-    pub(super) fn of_all(records: &'a [Record]) -> Self {
+    pub(super) fn of_all(records: &'a [Observation]) -> Self {
         Self::new(String::new(), records.iter().collect())
     }
 
     /// Those of one computer.
-    pub(super) fn of_computer(records: &'a [Record], host: &str) -> Self {
+    pub(super) fn of_computer(records: &'a [Observation], host: &str) -> Self {
         Self::new(host.to_owned(), records.iter().filter(|record| computer(record) == host).collect())
     }
 
-    fn new(host: String, records: Vec<&'a Record>) -> Self {
+    fn new(host: String, records: Vec<&'a Observation>) -> Self {
         let ranked = rank(&records, &RankOptions::default());
         Self { host, records, ranked }
     }
 
     /// Whether it is about a record of the article.
-    pub(super) fn holds(&self, record: &Record) -> bool {
+    pub(super) fn holds(&self, record: &Observation) -> bool {
         self.host.is_empty() || computer(record) == self.host
     }
 
@@ -147,14 +147,14 @@ impl<'a> Scope<'a> {
 }
 
 /// The kind of computer: its board, else its processor, else its name; empty if the record has no such field.
-pub(super) fn computer(record: &Record) -> String {
+pub(super) fn computer(record: &Observation) -> String {
     let host = &record.host;
     let all = [&host.board, &host.cpu, &host.hostname];
     all.into_iter().flatten().map(|name| clean(name)).find(|name| !name.is_empty()).unwrap_or_default()
 }
 
 /// The computers of these records, each once, in the order of the records.
-pub(super) fn computers<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<String> {
+pub(super) fn computers<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for name in records.into_iter().map(computer).filter(|name| !name.is_empty()) {
         if !all.contains(&name) {
@@ -166,7 +166,7 @@ pub(super) fn computers<'a>(records: impl IntoIterator<Item = &'a Record>) -> Ve
 
 /// Loads under which some model was measured with two kinds of computers or more: what differs there tells of the computers,
 /// too. A computer for each medium compares none.
-pub(super) fn crossed(records: &[Record]) -> BTreeSet<Load> {
+pub(super) fn crossed(records: &[Observation]) -> BTreeSet<Load> {
     let mut seen: BTreeMap<(Load, String), BTreeSet<String>> = BTreeMap::new();
     for record in records {
         let name = computer(record);
@@ -203,7 +203,7 @@ pub(super) struct TablePlan {
 
 /// Media by loads: those of several media before those of one alone, reads before writes, no table wider than [`MOST`].
 pub(super) fn by_loads(
-    records: &[Record],
+    records: &[Observation],
     all: &Scope<'_>,
     scope: usize,
     wanted: impl Fn(&Load) -> bool,

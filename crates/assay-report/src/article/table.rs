@@ -3,6 +3,7 @@
 use assay_analysis::rank::{LoadRanking, ModelRow};
 use assay_analysis::{Load, Quantity, Reading, admit, estimate, held_by_bus};
 use assay_core::estimate::Estimate;
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::{capitalised, clean};
 use assay_core::units::{counted, exact, figures};
@@ -13,7 +14,6 @@ use super::media::{
 use crate::document::{Cell, Column, Data, Table, TableRow, left, number, right};
 use crate::facts;
 use crate::headline::{MB, interval, latency_unit, percent};
-use crate::results::warmest;
 use crate::verdict::checked;
 
 /// What all tables are made of.
@@ -234,17 +234,18 @@ const TOLD: [&str; 3] = ["model", "unit", "price"];
 const ORIGIN: [&str; 4] = ["firmware", "manfid", "manufactured", "oemid"];
 
 impl OfUnit {
-    pub(super) fn from_records(records: &[&Record]) -> Self {
+    pub(super) fn from_records(records: &[&Observation]) -> Self {
         let labels = records.iter().flat_map(|record| &record.labels);
         let own = labels.filter(|(key, _)| !TOLD.contains(&key.as_str()));
-        let last = |text: &dyn Fn(&Record) -> String| {
-            let mut newest: Vec<&&Record> = records.iter().collect();
+        let last = |text: &dyn Fn(&Observation) -> String| {
+            let mut newest: Vec<&&Observation> = records.iter().collect();
             newest.sort_by(|a, b| (&b.created, &b.id).cmp(&(&a.created, &a.id)));
             newest.into_iter().map(|record| text(record)).find(|text| !text.is_empty()).unwrap_or_default()
         };
-        let check = |record: &Record| record.verification.as_ref().map(|v| checked(v).to_owned()).unwrap_or_default();
+        let check =
+            |record: &Observation| record.verification.as_ref().map(|v| checked(v).to_owned()).unwrap_or_default();
         Self {
-            celsius: records.iter().filter_map(|record| warmest(record)).reduce(f64::max),
+            celsius: records.iter().filter_map(|record| record.medium_celsius).reduce(f64::max),
             price: once(records.iter().filter_map(|record| record.labels.get("price")).map(|price| clean(price))),
             check: last(&check),
             health: last(&health),
@@ -264,7 +265,7 @@ fn once(all: impl Iterator<Item = String>) -> String {
     known.join(", ")
 }
 
-fn health(record: &Record) -> String {
+fn health(record: &Observation) -> String {
     if let Some(words) = crate::health::words(&record.medium) {
         return words;
     }

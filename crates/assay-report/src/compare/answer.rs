@@ -2,7 +2,7 @@
 
 use assay_analysis::compare::{Comparison, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
 use assay_analysis::{Mark, Quantity};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, trimmed};
 
@@ -162,9 +162,9 @@ pub(super) fn winning_side(load: &LoadComparison, group: usize) -> Option<&Side>
 
 /// The whole answer as text that stands by itself, and its title, on groups of one record each. Letters name nothing there: records of
 /// one medium are named by their times.
-pub(crate) fn finding(c: &Comparison, records: &[Record]) -> (String, String) {
+pub(crate) fn finding(c: &Comparison, records: &[Observation]) -> (String, String) {
     let runs = |group: &GroupInfo| {
-        let of = |record: &&Record| group.records.contains(&record.id);
+        let of = |record: &&Observation| group.records.contains(&record.id);
         let time = records.iter().find(of).map(|record| facts::when(&record.created)).unwrap_or_default();
         if time.is_empty() {
             format!("record {}", clean(&group.records.join(", ")))

@@ -425,7 +425,7 @@ fn doubt_sentence(c: &Comparison, of: &Doubted<'_>) -> String {
 mod tests {
     use assay_analysis::compare::{Group, Request, compare};
     use assay_analysis::published;
-    use assay_core::record::Record;
+    use assay_core::observation::Observation;
 
     use super::*;
     use assay_core::finding::Finding;
@@ -444,7 +444,7 @@ mod tests {
         }
         a[0].warnings.push(Finding::CachedByTool { tool: "dd".to_owned() }.into());
         let of = |name: &str, records| Group { name: name.to_owned(), records };
-        let groups = [of("a", a.iter().collect::<Vec<&Record>>()), of("b", b.iter().collect())];
+        let groups = [of("a", a.iter().collect::<Vec<&Observation>>()), of("b", b.iter().collect())];
         let said = notes(&compare(&groups, &Request::default()).unwrap());
         let suspect: Vec<&String> = said.iter().filter(|note| note.starts_with("suspect: ")).collect();
         assert_eq!(suspect.len(), 2, "{said:#?}");

@@ -375,14 +375,14 @@ fn smallest(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Op
 #[cfg(test)]
 mod tests {
     use assay_analysis::compare::{Group, Limit, Request, compare, gate};
-    use assay_core::record::Record;
+    use assay_core::observation::Observation;
 
     use super::*;
 
     /// One limit that fails, one that passes, one that no load can be judged by.
     fn example(unknown_fails: bool) -> (Comparison, Gate) {
         let base = assay_analysis::published("sandisk-ultra-a1").unwrap();
-        let slow: Vec<Record> = base
+        let slow: Vec<Observation> = base
             .iter()
             .map(|record| {
                 let mut record = record.clone();

@@ -3,20 +3,20 @@
 use assay_analysis::compare::{By, Comparison, Group, Request, compare, split};
 use assay_analysis::{Reason, published};
 use assay_core::finding::Finding;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use unicode_width::UnicodeWidthStr;
 
 use super::{document, text};
 use crate::terminal::Style;
 
-fn against(groups: &[&[Record]]) -> Comparison {
+fn against(groups: &[&[Observation]]) -> Comparison {
     let groups: Vec<Group<'_>> =
         groups.iter().map(|records| Group { name: "q".to_owned(), records: records.iter().collect() }).collect();
     compare(&groups, &Request::default()).unwrap()
 }
 
 /// A record with this share of the published figures.
-fn scaled(record: &Record, id: &str, by: f64) -> Record {
+fn scaled(record: &Observation, id: &str, by: f64) -> Observation {
     let mut record = record.clone();
     record.id = id.to_owned();
     record.labels.insert("unit".to_owned(), id.to_owned());
@@ -28,7 +28,7 @@ fn scaled(record: &Record, id: &str, by: f64) -> Record {
     record
 }
 
-fn ultra() -> Vec<Record> {
+fn ultra() -> Vec<Observation> {
     published("sandisk-ultra-a1").unwrap()
 }
 
@@ -44,7 +44,7 @@ fn plain(c: &Comparison) -> String {
 #[test]
 fn the_answer_comes_first() {
     let a = ultra();
-    let mut b: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
+    let mut b: Vec<Observation> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
     let said = plain(&against(&[&a, &b]));
     assert!(
         said.starts_with("Random read 4 KiB, 4 jobs: different – B is faster than A: +50 % (+34 … +67 %)."),
@@ -61,7 +61,7 @@ fn the_answer_comes_first() {
 #[test]
 fn every_rule_has_its_words() {
     let a = ultra();
-    let copies: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}y", r.id), 1.001)).collect();
+    let copies: Vec<Observation> = a.iter().map(|r| scaled(r, &format!("{}y", r.id), 1.001)).collect();
     let said = plain(&against(&[&a, &copies]));
     assert!(
         said.contains("cannot tell: B looks faster than A: +0.1 % (")
@@ -70,12 +70,12 @@ fn every_rule_has_its_words() {
     );
     assert!(said.contains("A, B published") && said.contains("A and B: models, 3 units each"), "{said}");
 
-    let held = |records: &[Record]| {
+    let held = |records: &[Observation]| {
         let mut records = records.to_vec();
         records.iter_mut().flat_map(|r| &mut r.measurements).for_each(|m| m.bus_limited = true);
         records
     };
-    let faster: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
+    let faster: Vec<Observation> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
     let said = plain(&against(&[&held(&a), &held(&faster)]));
     assert!(said.contains("tie at the bus ceiling: B looks faster than A: +50 % ("), "{said}");
     assert!(said.contains("so the media are not compared"), "{said}");
@@ -162,7 +162,7 @@ fn each_value_left_out_is_named() {
 #[test]
 fn markdown_says_the_same() {
     let a = ultra();
-    let b: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
+    let b: Vec<Observation> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 1.5)).collect();
     let md = document(&against(&[&a, &b]), None).markdown();
     assert!(
         md.starts_with("# Comparison: random read 4 KiB, 4 jobs\n\n**Random read 4 KiB, 4 jobs: different – B "),
@@ -179,9 +179,9 @@ fn markdown_says_the_same() {
 #[test]
 fn many_groups_of_which_the_same_is_said_are_named_together() {
     let a = ultra();
-    let one: Vec<Vec<Record>> = (0..5).map(|n| vec![scaled(&a[0], &format!("one{n}"), 1.0)]).collect();
-    let faster: Vec<Record> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 3.0)).collect();
-    let mut groups: Vec<&[Record]> = vec![&a, &faster];
+    let one: Vec<Vec<Observation>> = (0..5).map(|n| vec![scaled(&a[0], &format!("one{n}"), 1.0)]).collect();
+    let faster: Vec<Observation> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), 3.0)).collect();
+    let mut groups: Vec<&[Observation]> = vec![&a, &faster];
     groups.extend(one.iter().map(Vec::as_slice));
     let said = plain(&against(&groups));
     assert!(said.contains(", against A: B ") && said.contains("; C, D, E, F, G: cannot tell."), "{said}");

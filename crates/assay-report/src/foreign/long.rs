@@ -2,6 +2,7 @@
 
 use assay_analysis::names_model;
 use assay_core::estimate::Estimate;
+use assay_core::observation::Observation;
 use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::text;
 use assay_core::units::exact;
@@ -125,12 +126,12 @@ fn of_record(r: &Record) -> [String; 8] {
     [
         r.id.clone(),
         r.created.clone(),
-        if names_model(r) { r.model() } else { String::new() },
+        if names_model(&Observation::from(r)) { r.model() } else { String::new() },
         label("unit").or_else(|| r.medium.unit.clone()).unwrap_or_default(),
         label("slot").or_else(|| r.host.slot.clone()).unwrap_or_default(),
         r.host.hostname.clone().unwrap_or_default(),
         r.suite.name.clone(),
-        crate::csv::labels(r),
+        crate::csv::labels(&r.labels),
     ]
 }
 

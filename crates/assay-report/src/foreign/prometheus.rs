@@ -4,6 +4,7 @@
 
 use assay_analysis::identity;
 use assay_core::estimate::Estimate;
+use assay_core::observation::Observation;
 use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
 use assay_core::workload::Unknown;
@@ -91,8 +92,13 @@ fn of_record(r: &Record) -> Labels {
     let unit = label("unit").or_else(|| r.medium.unit.clone()).unwrap_or_default();
     let slot = label("slot").or_else(|| r.host.slot.clone()).unwrap_or_default();
     let host = r.host.hostname.clone().unwrap_or_default();
-    let all =
-        [("model", identity(r).model), ("unit", unit), ("slot", slot), ("node", host), ("suite", r.suite.name.clone())];
+    let all = [
+        ("model", identity(&Observation::from(r)).model),
+        ("unit", unit),
+        ("slot", slot),
+        ("node", host),
+        ("suite", r.suite.name.clone()),
+    ];
     all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 

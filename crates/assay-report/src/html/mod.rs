@@ -3,6 +3,7 @@
 mod record;
 mod shell;
 
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_pictures::{Wanted, film};
 use maud::html;
@@ -25,11 +26,16 @@ pub fn part(records: &[Record]) -> Part {
 
 /// Pictures over block sizes, one after the other; none of records with too few sizes.
 #[must_use]
-pub fn film_part(records: &[Record]) -> Option<Part> {
+pub fn film_part(records: &[Observation]) -> Option<Part> {
     let film = film(records, &Wanted::default()).ok()?;
     let title = "Over block sizes".to_owned();
     let body = slider(&film).into_string();
     Some(Part { title, kind: "picture", has_picture: true, body, data: Scripts::Films.data().0, charts: false })
+}
+
+/// What results about several records take.
+pub(crate) fn observed(records: &[Record]) -> Vec<Observation> {
+    records.iter().map(Observation::from).collect()
 }
 
 fn shell(records: &[Record]) -> Shell {
@@ -43,7 +49,7 @@ fn shell(records: &[Record]) -> Shell {
             [] => p { "No records." },
             [one] => (record::record_section(one, 0)),
             many => {
-                @let overview = Overview::from_records(records);
+                @let overview = Overview::from_records(&observed(records));
                 (record::records_overview(records, many, &overview))
                 @for (i, (record, listed)) in many.iter().zip(&overview.rows).enumerate() {
                     (record::folded_record(listed, &record::record_section(record, i)))

@@ -223,7 +223,7 @@ pub(crate) fn records_overview(records: &[Record], all: &[Presented<'_>], overvi
                 a href="#records" { "Each record" }
             }
             (loads_summary(overview))
-            (super::shell::pictures_section(records, overview.decided.clone()))
+            (super::shell::pictures_section(&super::observed(records), overview.decided.clone()))
             h2 id="workloads" { "By workload" }
             @if titles.len() > LOADS_OPEN {
                 details.folded { summary { (titles.len()) " loads" } (by_load(all, overview, &titles)) }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_core::histogram::{StoredHistogram, bounds_of, bucket_of};
+use assay_core::observation::Observation;
 use assay_core::record::{Measurement, Record, Repeat, Sensor};
 use assay_core::text::{clean, harmless, unbroken};
 use assay_core::workload::Pattern;
@@ -228,7 +229,7 @@ pub(crate) fn facts<'a, N: AsRef<str> + 'a>(pairs: impl IntoIterator<Item = &'a 
 const MOST: usize = 6;
 
 /// `decided` is the load that the page is about: its finding stands above.
-pub(super) fn pictures_section(records: &[Record], decided: Option<Decided>) -> Markup {
+pub(super) fn pictures_section(records: &[Observation], decided: Option<Decided>) -> Markup {
     let wanted = Wanted::default().decided(decided);
     let kinds: Vec<(Kind, Vec<Drawing>)> =
         on_page(records, &wanted).filter(|(_, drawings)| !drawings.is_empty()).collect();

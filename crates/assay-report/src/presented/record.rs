@@ -2,6 +2,7 @@
 
 use assay_core::estimate::Estimate;
 use assay_core::finding::Severity;
+use assay_core::observation::Observation;
 use assay_core::record::{Measurement, Record};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, latency, rate};
@@ -56,16 +57,17 @@ impl Crosscheck {
 impl<'a> Presented<'a> {
     pub(crate) fn from_record(record: &'a Record) -> Self {
         let other = other_instrument(record);
+        let observation = Observation::from(record);
         Self {
             record,
             title: record.title(),
             kind: record.medium.kind.title(),
-            unit: facts::unit(record),
-            word: word(record),
-            sentence: capitalised(&verdict_sentence(record)),
-            tone: tone(record),
+            unit: facts::unit(&observation),
+            word: word(&observation),
+            sentence: capitalised(&verdict_sentence(&observation)),
+            tone: tone(&observation),
             about: facts::about(record),
-            results: facts::results(record),
+            results: facts::results(record, &observation),
             loads: record.measurements.iter().map(|m| LoadRow::from_measurement(record, m)).collect(),
             crosscheck: (!record.crosscheck.is_empty()).then(|| Crosscheck {
                 title: format!("assay over {other}"),
@@ -73,7 +75,7 @@ impl<'a> Presented<'a> {
                 rows: crosscheck_rows(record),
             }),
             check: verification::parts(record),
-            notes: notes(record),
+            notes: notes(&observation),
         }
     }
 
@@ -335,7 +337,7 @@ impl<'a> Figures<'a> {
             durable_of_writes: m.workload.op == Op::Mixed,
             p50: time(&m.latency_ns.p50),
             p99: time(&m.latency_ns.p99),
-            share: verdict::bus_share(record, m),
+            share: verdict::bus_share(&record.medium, m.bytes_per_second.as_ref()),
         }
     }
 

@@ -3,7 +3,7 @@
 use assay_analysis::Load;
 use assay_analysis::compare::{By, Request, compare, split};
 use assay_analysis::rank::{RankOptions, rank};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::{capitalised, clean};
 use assay_core::units::{counted, rate};
 use assay_pictures::{Decided, Kind, Wanted, still};
@@ -44,7 +44,7 @@ impl Overview {
     pub(crate) const LEGEND: &str = "± is the confidence interval of a figure, n the number of values where there is none. \
          A column is of the load in its title; a figure of another load names that load.";
 
-    pub(crate) fn from_records(records: &[Record]) -> Self {
+    pub(crate) fn from_records(records: &[Observation]) -> Self {
         let loads = Columns::from_records(records);
         let found = common_finding(records, None);
         let decided = found.beside();
@@ -58,7 +58,7 @@ impl Overview {
 }
 
 impl Listed {
-    fn from_record(record: &Record, loads: &Columns) -> Self {
+    fn from_record(record: &Observation, loads: &Columns) -> Self {
         Self {
             title: record.title(),
             place: figure_place(record),
@@ -70,11 +70,11 @@ impl Listed {
     }
 }
 
-fn point(loads: &Columns, record: &Record, at: usize) -> Option<f64> {
+fn point(loads: &Columns, record: &Observation, at: usize) -> Option<f64> {
     loads.figure(record, at).map(|found| found.estimate.point / found.unit)
 }
 
-fn figure_place(record: &Record) -> String {
+fn figure_place(record: &Observation) -> String {
     let part = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name} {text}"));
     let labels = Some(facts::other_labels(record)).filter(|labels| !labels.is_empty());
     let parts = [Some(clean(&record.id)), part("unit", facts::unit(record)), part("slot", facts::slot(record)), labels];
@@ -205,8 +205,8 @@ impl CommonFinding {
 
 /// The finding on these records, under the load that `words` name or else the deciding one: which model is better where
 /// models can be ranked, how two records differ, else a description of the records.
-pub(crate) fn common_finding(records: &[Record], words: Option<&str>) -> CommonFinding {
-    let all: Vec<&Record> = records.iter().collect();
+pub(crate) fn common_finding(records: &[Observation], words: Option<&str>) -> CommonFinding {
+    let all: Vec<&Observation> = records.iter().collect();
     let primary = words.map(str::to_owned);
     if let Ok(report) = rank(&all, &RankOptions { primary: primary.clone(), ..RankOptions::default() })
         && report.primary.refusal.is_none()

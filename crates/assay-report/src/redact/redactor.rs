@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use assay_core::finding::{Finding, Warning};
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use serde_json::{Map, Value};
 
@@ -69,6 +70,26 @@ impl Redactor {
         let Some(key) = &self.key else { return Ok(records.into_iter().cloned().collect()) };
         let units = named(records.iter().filter_map(|record| record.medium.unit.as_deref()), key);
         records.into_iter().map(|record| self.without(record, &units)).collect()
+    }
+
+    /// The same of observations.
+    ///
+    /// # Errors
+    /// As of records.
+    pub fn observations<'a>(
+        &self,
+        observations: impl IntoIterator<Item = &'a Observation>,
+    ) -> Result<Vec<Observation>, RedactError> {
+        let all: Vec<&Observation> = observations.into_iter().collect();
+        let Some(key) = &self.key else { return Ok(all.into_iter().cloned().collect()) };
+        let units = named(all.iter().filter_map(|observation| observation.medium.unit.as_deref()), key);
+        let without = |observation: &Observation| {
+            let fail = |error: serde_json::Error| RedactError { id: observation.id.clone(), reason: error.to_string() };
+            let mut value = serde_json::to_value(observation).map_err(fail)?;
+            self.redact(&mut value, key, &units);
+            serde_json::from_value(value).map_err(fail)
+        };
+        all.into_iter().map(without).collect()
     }
 
     /// The same of JSON documents, as [`Redactor::value`].

@@ -39,6 +39,22 @@ pub(super) const RECORD: Rule = Fields(&[
             ("text", Never),
         ]),
     ),
+    // Of an observation, in place of settings and source.
+    (
+        "origin",
+        Fields(&[
+            ("made_by", Keep),
+            ("until_known", Keep),
+            ("suite_text", Text),
+            ("article", Known),
+            ("format", Known),
+            ("file", Source),
+            ("original_text_sha256", Name(Kind::Id)),
+            ("lines", Each(&Keep)),
+        ]),
+    ),
+    ("hottest_celsius", Keep),
+    ("medium_celsius", Keep),
     ("cluster", CLUSTER),
     ("outcome", OUTCOME),
     ("validity", Fields(&[("verdict", Keep), ("reasons", Each(&WARNING))])),

@@ -3,6 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
+use assay_core::observation::Observation;
 use assay_core::original::Crosscheck;
 use assay_core::priority::Priority;
 use assay_core::record::{Latency, Measurement, Record};
@@ -111,7 +112,7 @@ fn hostile_names_are_shown_harmlessly() {
 fn a_load_of_unknown_pattern_is_not_taken_as_sequential() {
     let record = crate::common::bare_source();
     snapshot("card_bare_source", &record);
-    let line = list(&[record], &Lives::new(), &Style::default());
+    let line = list(&[record.into()], &Lives::new(), &Style::default());
     assert!(line.contains("unknown load"), "{line}");
 }
 
@@ -153,10 +154,11 @@ fn uncoloured(text: &str) -> String {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     let records: Vec<Record> = crate::common::all().into_iter().map(|(_, r)| r).collect();
+    let observed: Vec<Observation> = records.iter().map(Observation::from).collect();
     for width in 40..=120 {
         for style in [Style { width, color: false, unicode: true }, Style { width, color: true, unicode: false }] {
             let texts = records.iter().flat_map(|r| [card(r, &style), info(&r.medium, &r.host, &style)]);
-            for text in texts.chain([list(&records, &Lives::new(), &style)]) {
+            for text in texts.chain([list(&observed, &Lives::new(), &style)]) {
                 for line in uncoloured(&text).lines() {
                     assert!(line.width() <= width, "{} columns of {width}: {line:?}", line.width());
                 }
@@ -184,37 +186,40 @@ fn only_own_colours_reach_the_terminal() {
 
 #[test]
 fn the_verdict_says_what_the_medium_does_or_what_is_wrong() {
-    let good = verdict_sentence(&crate::common::good_card());
+    let good = verdict_sentence(&(&crate::common::good_card()).into());
     assert!(
         good.starts_with("This SD card reads 23.1 ±0.1 MB/s (99 % of the reachable rate of its SDR25 bus), writes "),
         "{good}"
     );
     assert!(good.ends_with("it meets A1 here."), "{good}");
-    let failed = verdict_sentence(&crate::common::read_only_card());
+    let failed = verdict_sentence(&(&crate::common::read_only_card()).into());
     assert!(failed.contains("turned read-only") && failed.contains("from before that"), "{failed}");
     assert!(!failed.contains("meets"), "{failed}");
-    let cached = verdict_sentence(&crate::common::cached());
+    let cached = verdict_sentence(&(&crate::common::cached()).into());
     assert!(cached.starts_with("These figures do not describe the medium. Served from a cache"), "{cached}");
-    assert_eq!(verdict_sentence(&crate::common::interrupted()), "Nothing was measured; the run was interrupted.");
+    assert_eq!(
+        verdict_sentence(&(&crate::common::interrupted()).into()),
+        "Nothing was measured; the run was interrupted."
+    );
     let mut bare = crate::common::good_card();
     bare.medium.kind = MediumKind::Nvme;
     bare.medium.bus = None;
     bare.measurements.retain(|m| m.workload.name == "seq-read-1m-q8");
-    assert_eq!(verdict_sentence(&bare), "This NVMe drive reads 23.1 ±0.1 MB/s.");
+    assert_eq!(verdict_sentence(&(&bare).into()), "This NVMe drive reads 23.1 ±0.1 MB/s.");
     // A doubt is shown for any load.
     bare.validity.verdict = ValidityVerdict::Suspect;
     bare.validity.reasons = vec![Finding::AnotherRun.into()];
     let doubt = "Treat with caution: another run of assay is measuring the same file system.";
-    assert!(verdict_sentence(&bare).ends_with(doubt), "{}", verdict_sentence(&bare));
+    assert!(verdict_sentence(&(&bare).into()).ends_with(doubt), "{}", verdict_sentence(&(&bare).into()));
     (bare.measurements[0].workload.pattern, bare.measurements[0].workload.block_bytes) = (Pattern::Random, 16 << 10);
-    let other = verdict_sentence(&bare);
+    let other = verdict_sentence(&(&bare).into());
     assert!(other.starts_with("This NVMe drive did ") && other.ends_with(doubt), "{other}");
 }
 
 #[test]
 fn a_fake_that_was_measured_is_a_fake_first() {
     let fake = crate::verification::fake().verification;
-    let of = |record: Record| verdict_sentence(&Record { verification: fake.clone(), ..record });
+    let of = |record: Record| verdict_sentence(&Record { verification: fake.clone(), ..record }.into());
     let measured = of(crate::common::good_card());
     assert!(measured.starts_with("This SD card is a fake. This SD card reads 23.1 "), "{measured}");
     let failed = of(crate::common::read_only_card());
@@ -327,10 +332,10 @@ fn the_health_of_a_medium_is_shown_wherever_its_facts_are() {
             assert!(page.contains(words), "{page}");
             assert!(page.contains("Total LBAs Written 123456789012") || format == Format::Markdown, "{page}");
         }
-        let listed = assay_report::list_document(&[record.clone(), crate::common::hostile()], &Lives::new());
+        let listed = assay_report::list_document(&[record.into(), crate::common::hostile().into()], &Lives::new());
         assert!(listed.csv().contains(words) && listed.markdown().contains(words) && listed.html().contains(words));
     }
-    let healthy = assay_report::list_document(&[crate::common::good_card()], &Lives::new());
+    let healthy = assay_report::list_document(&[crate::common::good_card().into()], &Lives::new());
     assert!(!healthy.markdown().contains("health"));
 }
 

@@ -90,11 +90,18 @@ fn pages() -> Vec<(&'static str, String)> {
         ("record", html(&[crate::common::good_card()])),
         ("hostile record", html(&[crate::common::hostile(), crate::common::endless()])),
         ("records", html(&records)),
-        ("published", html(&all)),
+        ("published", html(&assay_analysis::published_records("").unwrap())),
         ("ranking", rank::document(&report).html()),
         ("comparison", compare::document(&compared, None).html()),
         ("advice", classes.document.html()),
-        ("list", assay_report::list_document(&records, &assay_report::Lives::new()).html()),
+        (
+            "list",
+            assay_report::list_document(
+                &records.iter().map(Into::into).collect::<Vec<_>>(),
+                &assay_report::Lives::new(),
+            )
+            .html(),
+        ),
     ]
 }
 

@@ -273,7 +273,7 @@ fn what_people_need_stays() {
 
 #[test]
 fn published_figures_say_where_they_are_from() {
-    let records = assay_analysis::published("").unwrap();
+    let records = assay_analysis::published_records("").unwrap();
     assert!(records.len() > 10);
     for record in records {
         assert_eq!(redacted(&record), record);

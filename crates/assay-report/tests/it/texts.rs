@@ -1,6 +1,7 @@
 //! `info`, `list`, Markdown, CSV and JSON.
 
 use assay_core::estimate::Estimate;
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
@@ -21,12 +22,16 @@ fn info_of_an_unknown_medium_shows_what_there_is() {
     insta::assert_snapshot!(info(&medium, &assay_core::record::Host::default(), &Style::default()));
 }
 
+fn observed() -> Vec<Observation> {
+    all().iter().map(Observation::from).collect()
+}
+
 #[test]
 fn the_list_keeps_what_matters_as_the_width_shrinks() {
-    let wide = list(&all(), &Lives::new(), &Style { width: 120, ..Style::default() });
-    let narrow = list(&all(), &Lives::new(), &Style { width: 60, ..Style::default() });
+    let wide = list(&observed(), &Lives::new(), &Style { width: 120, ..Style::default() });
+    let narrow = list(&observed(), &Lives::new(), &Style { width: 60, ..Style::default() });
     insta::assert_snapshot!("list_120", wide);
-    insta::assert_snapshot!("list_80", list(&all(), &Lives::new(), &Style::default()));
+    insta::assert_snapshot!("list_80", list(&observed(), &Lives::new(), &Style::default()));
     insta::assert_snapshot!("list_60", narrow);
 }
 
@@ -47,10 +52,10 @@ fn the_list_says_what_is_known_of_a_run_that_has_no_end() {
         (None, "killed?"),
     ] {
         let lives: Lives = life.map(|life| (record.id.clone(), life)).into_iter().collect();
-        let text = list(std::slice::from_ref(&record), &lives, &Style::default());
+        let text = list(&[Observation::from(&record)], &lives, &Style::default());
         assert!(text.trim_end().ends_with(&format!(" {word}")), "{word}: {text}");
         let ended = Record { outcome: Outcome::Completed, ..record.clone() };
-        assert!(!list(&[ended], &lives, &Style::default()).contains(word));
+        assert!(!list(&[ended.into()], &lives, &Style::default()).contains(word));
     }
 }
 
@@ -125,12 +130,13 @@ fn the_list_tells_two_units_of_a_model_apart() {
         record.medium.unit = Some(unit.to_owned());
         record
     };
-    let text = list(&["0x00001a2b3c", "0x00001a2b3d", "7"].map(of), &Lives::new(), &Style::default());
+    let text =
+        list(&["0x00001a2b3c", "0x00001a2b3d", "7"].map(|unit| of(unit).into()), &Lives::new(), &Style::default());
     assert!(text.contains("…0001a2b3c  ") && text.contains("…0001a2b3d  ") && text.contains("  7  "), "{text}");
     let labelled = ["1", "2"].map(|unit| {
         let mut record = of("0x00001a2b3c");
         record.labels.insert("unit".to_owned(), unit.to_owned());
-        record
+        Observation::from(record)
     });
     let text = list(&labelled, &Lives::new(), &Style::default());
     assert!(text.contains("2026-11-21") && text.contains("  1   ") && text.contains("  2   "), "{text}");
@@ -140,7 +146,7 @@ fn the_list_tells_two_units_of_a_model_apart() {
 /// Any percentile that the repeats can tell, with its interval; the others say what they lack.
 #[test]
 fn percentiles_that_were_asked_for() {
-    let text = assay_report::percentile_lines(&crate::common::good_card(), &[0.5, 0.99, 0.9999, 0.999_999]);
+    let text = assay_report::percentile_lines(&crate::common::good_card().into(), &[0.5, 0.99, 0.9999, 0.999_999]);
     insta::assert_snapshot!("percentiles", text);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }

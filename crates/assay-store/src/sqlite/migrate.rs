@@ -50,6 +50,10 @@ pub(crate) const STEPS: &[&str] = &[
     "
     DELETE FROM observation;
 ",
+    // They also include scores, temperatures and health.
+    "
+    DELETE FROM observation;
+",
 ];
 
 /// State of a database for this version.

@@ -16,6 +16,8 @@ use serde_json::Value;
 
 use crate::document;
 use crate::id::random;
+use assay_core::observation::Observation;
+
 use crate::observation::StoredTexts;
 use crate::owner::Owner;
 
@@ -392,8 +394,8 @@ fn joined(rest: &str, series: BTreeMap<String, String>) -> Option<String> {
 
 /// Writes the observation of a record after its run is over.
 pub(super) fn put_observation(tx: &Transaction<'_>, number: i64, record: &Record) -> rusqlite::Result<()> {
-    let StoredTexts { head, repeats, latencies } =
-        StoredTexts::from_record(record).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let StoredTexts { head, repeats, latencies } = StoredTexts::of(&Observation::from(record))
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     tx.prepare_cached("INSERT OR REPLACE INTO observation (record, head, repeats, latencies) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![number, head, repeats, latencies])?;
     Ok(())

@@ -16,6 +16,8 @@ use crate::document;
 use crate::error::StoreError;
 use crate::id::{as_meant, is_id};
 use crate::matcher::{self, Misspelt};
+use assay_core::observation::Observation;
+
 use crate::observation::{self, Detail, StoredTexts, Workloads};
 use crate::query::{Condition, Query};
 use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
@@ -45,7 +47,7 @@ impl Store for SqliteStore {
         self.matching(query, &Query::parse(query)?)
     }
 
-    fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Record>, StoreError> {
+    fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Observation>, StoreError> {
         self.observed(query, detail)
     }
 
@@ -304,25 +306,25 @@ const BATCH: usize = 64;
 /// Some observations, and where to put their records.
 struct Batch<'a> {
     texts: Vec<Option<StoredTexts>>,
-    places: &'a mut [Option<Record>],
+    places: &'a mut [Option<Observation>],
 }
 
 impl Batch<'_> {
     fn parse(self, detail: Detail) {
         let mut known = Workloads::default();
         for (texts, place) in self.texts.into_iter().zip(self.places) {
-            *place = texts.and_then(|texts| texts.record(detail, &mut known));
+            *place = texts.and_then(|texts| texts.observation(detail, &mut known));
         }
     }
 }
 
 impl SqliteStore {
     /// The observations of the records that a query names, oldest first, from one view of the store.
-    pub(super) fn observed(&self, text: &str, detail: Detail) -> Result<Vec<Record>, StoreError> {
+    pub(super) fn observed(&self, text: &str, detail: Detail) -> Result<Vec<Observation>, StoreError> {
         let query = Query::parse(text)?;
         let view = self.conn.unchecked_transaction().map_err(|error| self.explain(error))?;
         let ids = self.matching(text, &query)?;
-        let mut found: Vec<Option<Record>> = Vec::new();
+        let mut found: Vec<Option<Observation>> = Vec::new();
         found.resize_with(ids.len(), || None);
         self.parse(&ids, detail, &mut found).map_err(|error| self.explain(error))?;
         for (id, found) in ids.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
@@ -334,15 +336,15 @@ impl SqliteStore {
     }
 
     /// A record of a run in progress, or of another version, from its document.
-    fn unobserved(&self, id: &str, detail: Detail) -> Result<Record, StoreError> {
+    fn unobserved(&self, id: &str, detail: Detail) -> Result<Observation, StoreError> {
         let whole = self.load_whole(id)?.record;
         // Values that cannot be written as JSON, like a rate that is no number, cannot be read from it either.
-        Ok(observation::observed(&whole, detail).unwrap_or(whole))
+        Ok(observation::observed(&whole, detail).unwrap_or_else(|_| Observation::from(&whole)))
     }
 
     /// Puts the record of each observation into its place. Parsing takes most of the time, so threads parse what this
     /// thread, which owns the store, reads.
-    fn parse(&self, ids: &[String], detail: Detail, places: &mut [Option<Record>]) -> rusqlite::Result<()> {
+    fn parse(&self, ids: &[String], detail: Detail, places: &mut [Option<Observation>]) -> rusqlite::Result<()> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(ids.len() / BATCH);
         // Only a few batches are read in advance.
         let (send, receive) = mpsc::sync_channel::<Batch<'_>>(threads);

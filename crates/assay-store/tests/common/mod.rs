@@ -6,8 +6,9 @@ use std::process::{Child, Command};
 
 use assay_core::draft::Draft;
 use assay_core::medium::{Medium, MediumKind};
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
-use assay_core::record::{Host, Origin, Record, Sensor, Settings, SuiteRef, Tool};
+use assay_core::record::{Host, Record, Sensor, Settings, SuiteRef, Tool};
 
 /// A finished record with nothing measured.
 pub fn record(id: &str) -> Record {
@@ -37,13 +38,8 @@ pub fn with_label(mut record: Record, key: &str, value: &str) -> Record {
 }
 
 /// The observation of a record without measurements.
-pub fn without_what_grows(record: &Record) -> Record {
-    Record {
-        sensors: Vec::new(),
-        origin: Origin::default(),
-        tool: Tool { engine_reason: String::new(), ..record.tool.clone() },
-        ..record.clone()
-    }
+pub fn without_what_grows(record: &Record) -> Observation {
+    Observation::from(record)
 }
 
 pub fn running(id: &str) -> Record {

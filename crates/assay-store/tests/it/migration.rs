@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::common::{Mount, record, running, with_label, with_samples, without_what_grows};
 use assay_core::cluster::{ClusterPart, CommonStart};
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Batching, Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
@@ -50,7 +51,7 @@ fn a_store_of_version_1_opens_and_its_records_grow_on() {
     drop(store);
     let conn = Connection::open(dir.path().join("assay.sqlite")).unwrap();
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 7);
+    assert_eq!(version, 8);
 }
 
 /// A store in the state of version 2, with these records.
@@ -102,12 +103,12 @@ fn a_store_of_version_3_tells_of_clusters_again() {
     drop(SqliteStore::open(dir.path()).unwrap());
     let seen = observed(dir.path());
     assert_eq!(seen[0].cluster, record.cluster);
-    let timed = |record: &Record| {
+    let timed = |record: &Observation| {
         let repeat = &record.measurements[0].repeats[0];
         (repeat.common_start.clone(), repeat.elapsed_ns, repeat.last_done_ns)
     };
-    assert_eq!(timed(&seen[0]), timed(&record));
-    assert_eq!(version_of(dir.path()), 7);
+    assert_eq!(timed(&seen[0]), timed(&Observation::from(&record)));
+    assert_eq!(version_of(dir.path()), 8);
 }
 
 fn version_of(dir: &Path) -> i64 {
@@ -115,7 +116,7 @@ fn version_of(dir: &Path) -> i64 {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
 }
 
-fn observed(dir: &Path) -> Vec<Record> {
+fn observed(dir: &Path) -> Vec<Observation> {
     SqliteStore::open_existing(dir).unwrap().unwrap().observations("all", Detail::Latencies).unwrap()
 }
 
@@ -171,7 +172,7 @@ fn a_store_of_version_4_learns_how_its_runs_waited() {
     .unwrap();
     conn.close().unwrap();
     assert_eq!(observed(dir.path())[0].measurements[0].batching, saved.measurements[0].batching);
-    assert_eq!(version_of(dir.path()), 7);
+    assert_eq!(version_of(dir.path()), 8);
 }
 
 /// Version 6 did not keep the processor, which distinguishes computers.
@@ -185,7 +186,7 @@ fn a_store_of_version_6_tells_computers_apart_again() {
     conn.execute_batch(old).unwrap();
     conn.close().unwrap();
     assert_eq!(observed(dir.path())[0].host.cpu, saved.host.cpu);
-    assert_eq!(version_of(dir.path()), 7);
+    assert_eq!(version_of(dir.path()), 8);
 }
 
 #[test]
@@ -208,9 +209,9 @@ fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
     SqliteStore::open_existing_telling(dir.path(), &mut copy).unwrap().unwrap();
     assert!(log > 1 << 20, "nothing was written yet: {log}");
     assert_eq!(version_of(killed.path()), 2);
-    let expected: Vec<Record> = all.iter().map(without_what_grows).collect();
+    let expected: Vec<Observation> = all.iter().map(without_what_grows).collect();
     assert!(observed(killed.path()) == expected && observed(dir.path()) == expected);
-    assert_eq!((version_of(killed.path()), version_of(dir.path())), (7, 7));
+    assert_eq!((version_of(killed.path()), version_of(dir.path())), (8, 8));
 }
 
 #[test]

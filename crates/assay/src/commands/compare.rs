@@ -4,7 +4,7 @@ use assay_analysis::compare::{
     By, CompareError, Comparison, Gate, Group, Request, compare as analyse, gate, nameless, split,
 };
 use assay_core::exit::Exit;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, compare};
 use assay_store::Detail;
@@ -100,13 +100,13 @@ fn limits(c: &Comparison, gate: &Gate, format: GateFormatArg) -> String {
     }
 }
 
-fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Record>]) -> Vec<Group<'a>> {
+fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Observation>]) -> Vec<Group<'a>> {
     if let Some(by) = args.grouping() {
         return split(named, by);
     }
     // A query may hold a serial number, which is not for a file that is shared.
     let shown = args.file.output.is_none() || args.file.identities;
-    let group = |(at, (query, records)): (usize, (&String, &'a Vec<Record>))| Group {
+    let group = |(at, (query, records)): (usize, (&String, &'a Vec<Observation>))| Group {
         name: if shown { query.clone() } else { format!("query {}", at + 1) },
         records: records.iter().collect(),
     };

@@ -93,8 +93,10 @@ fn with_checks(record: &Record, store: Option<&SqliteStore>) -> (Record, bool) {
     let mut known = record.clone();
     let records = std::slice::from_mut(&mut known);
     let looked = match store {
-        Some(store) => queries::verified(store).map(|checks| assay_analysis::share_verdicts(records, &checks)),
-        None => queries::mark_verified(records),
+        Some(store) => {
+            queries::verified(store).map(|checks| assay_analysis::share_verdicts_of_records(records, &checks))
+        }
+        None => queries::mark_records_verified(records),
     };
     (known, looked.is_ok())
 }
@@ -148,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_card_that_nobody_checked_is_followed_by_the_command_that_does() {
-        let mut record = assay_analysis::published("sandisk-ultra-a1").unwrap().remove(0);
+        let mut record = assay_analysis::published_records("sandisk-ultra-a1").unwrap().remove(0);
         record.medium.kind = MediumKind::Sd;
         record.medium.path = "/mnt/card".to_owned();
         let line = unchecked(&record).unwrap();

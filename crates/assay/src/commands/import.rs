@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
+use assay_core::observation::Observation;
 use assay_core::record::{Record, Source};
 use assay_core::text::{self, harmless, quoted};
 use assay_core::units::{counted, grouped};
@@ -265,7 +266,8 @@ impl<'a> Intake<'a> {
         if !found.named || !self.questions.asks() {
             return;
         }
-        let new = |record: &&mut Record| !names_model(record) && self.place.load(&record.id).is_err();
+        let new =
+            |record: &&mut Record| !names_model(&Observation::from(&**record)) && self.place.load(&record.id).is_err();
         let mut nameless: Vec<&mut Record> = made.iter_mut().filter(new).collect();
         if nameless.is_empty() {
             return;
@@ -316,7 +318,7 @@ impl<'a> Intake<'a> {
                 None if is_new => self.added += 1,
                 None => self.known += 1,
             }
-            let named = names_model(&record);
+            let named = names_model(&Observation::from(&record));
             if is_new && !named {
                 if self.nameless.0 == 0 {
                     self.nameless.1.clone_from(&record.id);
@@ -528,7 +530,7 @@ fn line(record: &Record, change: ImportChange, file: &str, member: &str) -> Stri
         (None, 1) => "1 figure".to_owned(),
         (None, n) => format!("{n} figures"),
     };
-    let unit = identity(record).unit;
+    let unit = identity(&Observation::from(record)).unit;
     let whose = if unit.is_empty() { record.title() } else { format!("{} {unit}", record.title()) };
     // Those of a record of assay are of a text that is elsewhere.
     let source = record.origin.imported().filter(|source| source.file == member);

@@ -9,7 +9,7 @@ use assay_analysis::plan::{
 };
 use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
 use assay_core::exit::Exit;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::harmless;
 use assay_report::{Answered, plan};
 use assay_store::{Detail, Store, StoreError};
@@ -181,7 +181,11 @@ pub(super) fn swap_answer(args: &SwapArgs, target: &mut Target) -> Result<Answer
     Ok(Answered { document: plan::swap(&test), json: json!(test) })
 }
 
-fn deciding(records: &[Record], load: Option<&str>, metric: Option<Quantity>) -> Result<(Load, Quantity), Failure> {
+fn deciding(
+    records: &[Observation],
+    load: Option<&str>,
+    metric: Option<Quantity>,
+) -> Result<(Load, Quantity), Failure> {
     let load = deciding_load(&by_model(records), load, None).map_err(|e| Failure::usage(e.to_string()))?;
     let quantity = metric.unwrap_or_else(|| deciding_quantity(records, &load).quantity);
     Ok((load, quantity))
@@ -235,14 +239,14 @@ pub(super) fn status_of(plan: &ExperimentPlan) -> Result<Status, Failure> {
 }
 
 /// Records of the store that name the plan, and those without a plan that may have forgotten to.
-fn records_about(plan: &ExperimentPlan) -> Result<Vec<Record>, Failure> {
+fn records_about(plan: &ExperimentPlan) -> Result<Vec<Observation>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
     let label = plan.label();
     let about = store.list("all")?.into_iter().filter(|summary| match summary.labels.get("plan") {
         Some(named) => named.eq_ignore_ascii_case(&label),
         None => summary.labels.contains_key("round"),
     });
-    let records: Vec<Vec<Record>> =
+    let records: Vec<Vec<Observation>> =
         about.map(|summary| store.observations(&summary.id, Detail::Repeats)).collect::<Result<_, StoreError>>()?;
     Ok(records.into_iter().flatten().collect())
 }

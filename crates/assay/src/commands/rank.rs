@@ -3,7 +3,7 @@
 use assay_analysis::advise::{self, AdviseError, CacheAdvice, CacheUse, CacheWord, LogWord, Question};
 use assay_analysis::rank::{RankOptions, RankReport, rank as ranked};
 use assay_core::exit::Exit;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::harmless;
 use assay_pictures::Drawing;
 use assay_report as report;
@@ -40,7 +40,7 @@ pub(super) fn rank_answer(args: &RankArgs, target: &mut Target) -> Result<Ranked
         seed: args.seed,
         composite: args.composite,
     };
-    let records: Vec<&Record> = records.iter().collect();
+    let records: Vec<&Observation> = records.iter().collect();
     let report = ranked(&records, &ask).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
     Ok(Ranked { report, all: args.all })
 }

@@ -6,13 +6,13 @@ use std::path::Path;
 use assay_analysis::aggregate::{Aggregate, aggregate};
 use assay_analysis::percentile;
 use assay_core::exit::Exit;
+use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::Outcome;
-use assay_core::record::{Measurement, Record};
 use assay_core::text;
 use assay_core::text::clean;
 use assay_core::units::counted;
 use assay_report::{Document, Life, Lives, Style};
-use assay_store::{OwnerState, SqliteStore, Store, Stored, Summary};
+use assay_store::{Detail, OwnerState, SqliteStore, Store, Stored, Summary};
 use serde_json::Value;
 
 use super::finished::{REPORTS, resumes};
@@ -49,8 +49,7 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
         AggregateArg::Trimmed => Aggregate::Trimmed,
         AggregateArg::Best => Aggregate::Best,
     };
-    // With scores, which observations lack.
-    let records: Vec<Record> = queries::find(&args.queries)?.into_iter().map(|stored| stored.record).collect();
+    let records = queries::find_all(&args.queries, Detail::Latencies)?;
     let (rows, left_out) = aggregate(&target.redacted(records)?, how);
     if let (true, Some(first)) = (rows.is_empty(), left_out.first()) {
         return Err(Failure::usage(format!("none of these {} records {}", left_out.len(), first.reason)));
@@ -59,10 +58,10 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
     Ok(Exit::Good)
 }
 
-struct Listed(Vec<Record>, Lives);
+struct Listed(Vec<Observation>, Lives);
 
 /// What is known of the processes that make records which are not finished.
-fn lives(records: &[Record]) -> Result<Lives, Failure> {
+fn lives(records: &[Observation]) -> Result<Lives, Failure> {
     if records.iter().all(|record| record.outcome != Outcome::Running) {
         return Ok(Lives::new());
     }
@@ -101,23 +100,24 @@ fn percentiles(found: &[Stored], args: &ShowArgs) -> Result<Exit, Failure> {
     let shares = &args.percentiles;
     if !args.json {
         for (number, stored) in found.iter().enumerate() {
+            let observation = Observation::from(&stored.record);
             if number > 0 {
                 output::print("")?;
             }
             if found.len() > 1 {
-                output::print(&assay_report::percentile_heading(&stored.record))?;
+                output::print(&assay_report::percentile_heading(&observation))?;
             }
-            output::print(&assay_report::percentile_lines(&stored.record, shares))?;
+            output::print(&assay_report::percentile_lines(&observation, shares))?;
         }
         return Ok(Exit::Good);
     }
-    let of = |m: &Measurement| {
+    let of = |m: &ObservedMeasurement| {
         let all = shares.iter().map(|share| LatencyPercentile { share: *share, latency_ns: percentile(m, *share) });
         LoadPercentiles { workload: m.workload.name.clone(), percentiles: all.collect() }
     };
     let record = |stored: &Stored| RecordPercentiles {
         record: stored.record.id.clone(),
-        workloads: stored.record.measurements.iter().map(of).collect(),
+        workloads: Observation::from(&stored.record).measurements.iter().map(of).collect(),
     };
     output::print_json(&found.iter().map(record).collect::<Vec<_>>())?;
     Ok(Exit::Good)

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use assay_core::exit::Exit;
+use assay_core::observation::Observation;
 use assay_core::text::{self, harmless};
 use assay_core::units::counted;
 use assay_report::article::{self, Article, Manifest};
@@ -117,7 +118,11 @@ fn write_article(args: &ReportArgs, directory: &Path) -> Result<Exit, Failure> {
     let found = queries::find(&args.queries)?;
     let redactor = state::redactor(args.identities)?;
     let mut records = redactor.records(found.iter().map(|f| &f.record))?;
-    let contradictions = settle(&mut records);
+    let mut observations: Vec<Observation> = records.iter().map(Observation::from).collect();
+    let contradictions = settle(&mut observations);
+    for (record, settled) in records.iter_mut().zip(observations) {
+        (record.labels, record.validity) = (settled.labels, settled.validity);
+    }
     let article = article::article(&records);
     files::make_directory(directory)?;
     check(directory, &article)?;

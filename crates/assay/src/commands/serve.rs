@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_core::exit::Exit;
 use assay_core::medium::Medium;
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::{clean, harmless};
 use assay_core::units::capacity;
@@ -88,7 +89,7 @@ fn quietly<T>(what: impl FnOnce() -> Result<T, Failure>) -> Result<T, Refusal> {
 }
 
 /// Records under their ids, none where the store has none.
-fn by_ids(ids: &[String], detail: Detail) -> Result<Vec<Record>, Failure> {
+fn by_ids(ids: &[String], detail: Detail) -> Result<Vec<Observation>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
@@ -106,7 +107,7 @@ impl Program for Own {
         })
     }
 
-    fn records(&self, ids: &[String]) -> Result<Vec<Record>, Refusal> {
+    fn records(&self, ids: &[String]) -> Result<Vec<Observation>, Refusal> {
         quietly(|| by_ids(ids, Detail::Estimates))
     }
 
@@ -212,7 +213,7 @@ const MOST_MEDIA: usize = 6;
 /// The pictures over block sizes of what is compared; none of too many groups, or of too few sizes.
 fn slider(asked: &[String]) -> Result<Option<Part>, Failure> {
     let records = queries::find_all(asked, Detail::Repeats)?;
-    let models: std::collections::BTreeSet<String> = records.iter().map(Record::model).collect();
+    let models: std::collections::BTreeSet<String> = records.iter().map(Observation::model).collect();
     Ok(Some(&records).filter(|_| models.len() <= MOST_MEDIA).and_then(|records| film_part(records)))
 }
 

@@ -68,7 +68,7 @@ fn no_two_commands_contradict_each_other_on_stores_that_were_drawn() {
 #[test]
 fn no_two_commands_contradict_each_other_on_published_figures() {
     let mut found = Found::new();
-    let mut records = assay_analysis::published("").unwrap();
+    let mut records = assay_analysis::published_records("").unwrap();
     for (at, record) in records.iter_mut().enumerate() {
         record.id = format!("published{at}");
         record.created = "2026-01-02T03:04:05Z".to_owned();

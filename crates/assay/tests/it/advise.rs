@@ -41,7 +41,7 @@ fn says(text: &str, words: &[&str]) {
 
 /// A published record as if it had been measured here: three repeats a figure, one percent apart.
 fn measured(query: &str, id: &str, labels: &[(&str, &str)]) -> Record {
-    let mut record = assay_analysis::published(query).unwrap().remove(0);
+    let mut record = assay_analysis::published_records(query).unwrap().remove(0);
     record.id = id.to_owned();
     record.created = "2026-01-02T03:04:05Z".to_owned();
     record.origin = assay_core::record::Origin::default();

@@ -12,7 +12,7 @@ fn place() -> Place {
     std::fs::create_dir_all(place.data()).unwrap();
     let mut store = SqliteStore::open(&place.data()).unwrap();
     for query in ["sandisk-ultra-a1", "samsung-evo-plus-64gb"] {
-        for (at, mut record) in assay_analysis::published(query).unwrap().into_iter().enumerate() {
+        for (at, mut record) in assay_analysis::published_records(query).unwrap().into_iter().enumerate() {
             record.id = format!("{}{at}", &query[..3]);
             record.created = "2026-01-02T03:04:05Z".to_owned();
             record.host.hostname = Some("secrethost".to_owned());

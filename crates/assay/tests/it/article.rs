@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
 use assay_lab::fleet::{Design, Fleet, Load, Spread, Truth, Units};
@@ -158,8 +159,11 @@ fn a_model_on_several_computers_has_a_column_for_each() {
     // What is marked on a computer is what the ranking of its records alone says.
     let table = rows(&written(&place, "table.csv"));
     for board in ["Raspberry Pi 3B+", "Raspberry Pi 4", "ThinkPad X1"] {
-        let own: Vec<&Record> = records.iter().filter(|r| r.host.board.as_deref() == Some(board)).collect();
-        let report = assay_analysis::rank::rank(&own, &assay_analysis::rank::RankOptions::default()).unwrap();
+        let own = records.iter().filter(|r| r.host.board.as_deref() == Some(board));
+        let own: Vec<Observation> = own.map(Observation::from).collect();
+        let report =
+            assay_analysis::rank::rank(&own.iter().collect::<Vec<_>>(), &assay_analysis::rank::RankOptions::default())
+                .unwrap();
         let here: Vec<_> = table.iter().filter(|row| row["host"] == board).cloned().collect();
         assert_eq!(marked(&here), ranked(&serde_json::to_value(&report).unwrap()), "{board}");
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// A record of a unit, made of a published one: four jobs read 4 KiB at random, with these operations a second.
 fn card(id: &str, unit: &str, iops: &[f64]) -> Record {
-    let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+    let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = id.to_owned();
     record.created = format!("2026-11-21T06:31:0{}Z", id.len() % 10);
     record.origin = assay_core::record::Origin::default();

@@ -2,10 +2,11 @@
 
 use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
-use assay_analysis::fleet::{Effect, FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, bare, report};
+use assay_analysis::fleet::{Effect, FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, report};
 use assay_core::cluster::{SettledBy, SettledLoad, Settlement};
 use assay_core::finding::{AreaLimit, Finding, Throttling};
 use assay_core::medium::{MediumKind, Mounted};
+use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::sensor::SensorKind;
@@ -41,7 +42,11 @@ fn alone(nodes: usize, seed: u64) -> Vec<Record> {
 }
 
 fn said(records: Vec<Record>) -> FleetReport {
-    report(&FleetRun::of_records("aaaa", records), &[], None, true)
+    report(&of_records("aaaa", records), &[], None, true)
+}
+
+fn of_records(name: &str, records: Vec<Record>) -> FleetRun {
+    FleetRun::of_records(name, records.iter().map(Observation::from).collect())
 }
 
 fn odd(report: &FleetReport) -> Vec<&str> {
@@ -247,8 +252,8 @@ fn one_slow_node_takes_away_no_sum() {
 fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     let (mut here, there) = (together(10, 11), alone(10, 11));
     here.iter_mut().for_each(|record| slowed(record, 0.6, false));
-    let other = FleetRun::of_records("bbbb", there.clone());
-    let own = FleetRun::of_records("aaaa", here.clone());
+    let other = of_records("bbbb", there.clone());
+    let own = of_records("aaaa", here.clone());
     let found = report(&own, std::slice::from_ref(&other), None, true).against.unwrap();
     assert_eq!((found.run.as_str(), found.at_a_time, found.own_at_a_time, found.nodes.len()), ("bbbb", 1, 10, 10));
     let mut misses = 0;
@@ -270,7 +275,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     let units: Vec<String> = moved.iter().map(|record| record.labels["unit"].clone()).collect();
     moved[3].labels.insert("unit".to_owned(), units[4].clone());
     moved[4].labels.insert("unit".to_owned(), units[3].clone());
-    let other = FleetRun::of_records("bbbb", moved.clone());
+    let other = of_records("bbbb", moved.clone());
     let found = report(&own, &[other], None, true);
     let against = found.against.unwrap();
     assert_eq!((against.moved, against.nodes.len()), (vec![3, 4], 8));
@@ -278,7 +283,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     for (at, record) in moved.iter_mut().enumerate() {
         record.labels.insert("unit".to_owned(), units[(at + 1) % 10].clone());
     }
-    let other = FleetRun::of_records("bbbb", moved);
+    let other = of_records("bbbb", moved);
     let named = report(&own, &[], Some(&other), true).against.unwrap();
     assert!(named.loads.is_empty() && named.refusal.is_some(), "{named:?}");
     assert!(matches!(found.slots.effect, Effect::Separated { runs: 2, .. } | Effect::Inseparable { .. }));
@@ -298,9 +303,8 @@ fn slots_are_told_apart_where_units_changed_them() {
     hot.samples = vec![(1, 55.0), (2, 81.5), (3, 60.0)];
     here[4].sensors.push(hot);
     here[4].warnings.push(Finding::Throttled { signs: vec![Throttling::OwnTemperature { times: 2 }] }.into());
-    let here: Vec<Record> = here.into_iter().map(bare).collect();
-    let own = FleetRun::of_records("aaaa", here);
-    let same = report(&own, &[FleetRun::of_records("bbbb", there.clone())], None, true);
+    let own = of_records("aaaa", here);
+    let same = report(&own, &[of_records("bbbb", there.clone())], None, true);
     let Effect::Inseparable { why: Inseparable::NoSwap, swap: Some((a, b)) } = same.slots.effect else {
         panic!("{:?}", same.slots)
     };
@@ -309,7 +313,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert_eq!((row.slot.as_str(), row.hottest_celsius, row.throttled), ("4", Some(81.5), 1));
     assert!(same.nodes[4].throttled.as_deref().unwrap().contains("throttled itself 2 times"));
     there.iter_mut().enumerate().for_each(|(at, record)| slot(record, (at + 1) % 6));
-    let swapped = report(&own, &[FleetRun::of_records("bbbb", there)], None, true);
+    let swapped = report(&own, &[of_records("bbbb", there)], None, true);
     assert!(matches!(swapped.slots.effect, Effect::Separated { runs: 2, .. }), "{:?}", swapped.slots.effect);
     assert!(swapped.against.is_none(), "nothing is claimed of units that moved");
 }
@@ -464,7 +468,7 @@ fn a_dead_node_is_a_row() {
         name: name.to_owned(),
         outcome: if record.is_some() { "recorded" } else { "unreachable: no route" }.to_owned(),
         complete: record.is_some(),
-        record,
+        record: record.as_ref().map(Observation::from),
     };
     let mut records = together(5, 19).into_iter();
     let nodes = (1..=6).map(|n| node(&format!("node{n}"), if n == 3 { None } else { records.next() })).collect();

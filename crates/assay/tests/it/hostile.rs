@@ -22,7 +22,7 @@ const PLAIN: &str = "a plain word";
 
 /// A record whose texts are all `text`, of a card with this name and rate.
 fn record(id: &str, unit: &str, factor: f64, text: &str) -> Record {
-    let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+    let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = id.to_owned();
     record.created = format!("2026-11-21T06:31:0{}Z", id.len());
     record.origin = assay_core::record::Origin::default();

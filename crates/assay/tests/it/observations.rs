@@ -10,6 +10,7 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_core::medium::{Bus, MediumKind};
+use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Batching, Measurement, Record, Repeat, Sample, Sensor, Source};
 use assay_core::suite::Suite;
@@ -39,9 +40,9 @@ fn answers_of_a_store(seed: u64) -> usize {
     let mut store = SqliteStore::open(dir.path()).unwrap();
     let plan = experiment();
     fill(&mut store, &plan, &mut SplitMix::new(seed));
-    let whole = |query: &str| -> Vec<Record> {
+    let whole = |query: &str| -> Vec<Observation> {
         let ids = store.resolve(query).unwrap_or_default();
-        ids.iter().map(|id| store.load(id).unwrap().record).collect()
+        ids.iter().map(|id| Observation::from(&store.load(id).unwrap().record)).collect()
     };
     let observed = |query: &str, detail| store.observations(query, detail).unwrap_or_default();
     let all = whole("all");
@@ -52,8 +53,7 @@ fn answers_of_a_store(seed: u64) -> usize {
         all: observed("all", Detail::Latencies),
         checks: observed("suite=verify", Detail::Estimates),
     };
-    assert!(documents.all.iter().any(|record| !record.sensors.is_empty()));
-    assert!(observations.all.iter().all(|record| record.sensors.is_empty()), "{seed}: these are documents");
+    assert!(documents.all.iter().any(|record| record.hottest_celsius.is_some()));
     let redactor = Redactor::with_key([7; 32]);
     let pairs = [
         (documents.answers(&plan), observations.answers(&plan)),
@@ -71,10 +71,10 @@ fn answers_of_a_store(seed: u64) -> usize {
 
 /// The records as the commands read them.
 struct Read {
-    list: Vec<Record>,
-    rank: Vec<Record>,
-    all: Vec<Record>,
-    checks: Vec<Record>,
+    list: Vec<Observation>,
+    rank: Vec<Observation>,
+    all: Vec<Observation>,
+    checks: Vec<Observation>,
 }
 
 /// What was asked, what was answered in every form, and whether that is no refusal.
@@ -82,7 +82,9 @@ type Answers = Vec<(String, String, bool)>;
 
 impl Read {
     fn redacted(&self, redactor: &Redactor) -> Self {
-        let of = |records: &[Record]| records.iter().map(|record| redactor.record(record).unwrap()).collect();
+        let of = |records: &[Observation]| {
+            records.iter().flat_map(|record| redactor.observations([record]).unwrap()).collect()
+        };
         Self { list: of(&self.list), rank: of(&self.rank), all: of(&self.all), checks: of(&self.checks) }
     }
 
@@ -122,8 +124,8 @@ fn tell<E: ToString>(out: &mut Answers, what: &str, answer: Result<(Value, Docum
     out.push((what.to_owned(), text, good));
 }
 
-fn rankings(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
-    let records: Vec<&Record> = records.iter().collect();
+fn rankings(out: &mut Answers, records: &[Observation], quantity: Option<Quantity>) {
+    let records: Vec<&Observation> = records.iter().collect();
     let composite = quantity.is_none().then_some(CompositeKind::Index);
     let ask = RankOptions { quantity, composite, ..RankOptions::default() };
     let report = rank(&records, &ask).map(|report| {
@@ -133,7 +135,7 @@ fn rankings(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
     tell(out, &format!("rank {quantity:?}"), report);
 }
 
-fn comparisons(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
+fn comparisons(out: &mut Answers, records: &[Observation], quantity: Option<Quantity>) {
     let named = [records.to_vec()];
     for by in [By::Model, By::Unit] {
         let groups = split(&named, by);
@@ -148,7 +150,7 @@ fn comparisons(out: &mut Answers, records: &[Record], quantity: Option<Quantity>
     }
 }
 
-fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
+fn steps(out: &mut Answers, records: &[Observation], quantity: Option<Quantity>) {
     let Ok(load) = deciding_load(&by_model(records), None, None) else { return };
     let quantity = quantity.unwrap_or_else(|| Quantity::usual(&load));
     let options = RaceOptions { threshold: 0.95, cap: 6, left: None, slots: 2, dropped: Vec::new(), seed: 1 };
@@ -166,8 +168,8 @@ fn steps(out: &mut Answers, records: &[Record], quantity: Option<Quantity>) {
     tell(out, &format!("plan swap {quantity:?}"), swap);
 }
 
-fn questions(out: &mut Answers, records: &[Record]) {
-    let of = |model: &str| -> Vec<Record> { records.iter().filter(|r| r.model() == model).cloned().collect() };
+fn questions(out: &mut Answers, records: &[Observation]) {
+    let of = |model: &str| -> Vec<Observation> { records.iter().filter(|r| r.model() == model).cloned().collect() };
     let nas = NasQuestion::for_nodes(28, Link::Line(125e6));
     let parts_of = |parts_of: Answered| (parts_of.json, parts_of.document);
     tell(
@@ -223,7 +225,7 @@ fn fill(store: &mut SqliteStore, plan: &ExperimentPlan, dice: &mut SplitMix) {
             }
         }
     }
-    for (at, mut record) in assay_analysis::published("sandisk-ultra-a1").unwrap().into_iter().enumerate() {
+    for (at, mut record) in assay_analysis::published_records("sandisk-ultra-a1").unwrap().into_iter().enumerate() {
         record.id = format!("published{at}");
         record.created = "2026-01-01T03:04:05Z".to_owned();
         let latency = |dice: &mut SplitMix| Some(Estimate::bare(1e6 * share(dice), 1, "as printed").into());
@@ -242,7 +244,7 @@ fn share(dice: &mut SplitMix) -> f64 {
 
 fn record(plan: &ExperimentPlan, (model, unit, run): (usize, usize, usize), dice: &mut SplitMix) -> Record {
     // Everything that is not set here is as a published record has it.
-    let mut record = assay_analysis::published("samsung-evo-plus-64gb").unwrap().remove(0);
+    let mut record = assay_analysis::published_records("samsung-evo-plus-64gb").unwrap().remove(0);
     record.id = format!("m{model}u{unit}r{run}");
     record.created = format!("2026-01-{:02}T03:04:05Z", run + 1);
     record.origin = assay_core::record::Origin::default();

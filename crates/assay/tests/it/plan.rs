@@ -28,7 +28,7 @@ fn result(place: &Path, cell: &Value, number: usize, iops: f64) -> Record {
     let value = |flag: &str| command.windows(2).filter(|w| w[0] == flag).map(|w| w[1]).collect::<Vec<_>>();
     let text = std::fs::read_to_string(place.join(value("--suite")[0])).unwrap();
     let suite = Suite::parse(&text, "session").unwrap();
-    let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+    let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = format!("{number:010}");
     record.created = format!("2026-01-02T03:{number:02}:05Z");
     record.origin = assay_core::record::Origin::default();

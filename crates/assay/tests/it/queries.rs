@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// A record of a unit, made of a published one.
 fn card(id: &str, unit: &str, minute: u32) -> Record {
-    let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+    let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
     record.id = id.to_owned();
     record.created = format!("2026-11-21T06:{minute:02}:00Z");
     record.origin = assay_core::record::Origin::default();

@@ -1,7 +1,7 @@
 //! `assay rank` from the command line: what it prints, where it ends, and what it refuses.
 
 use crate::common::{Place, assert_harmless, run};
-use assay_analysis::published;
+use assay_analysis::published_records;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_store::{RunState, SqliteStore, Store};
@@ -23,7 +23,7 @@ fn stored(place: &Place, records: impl IntoIterator<Item = Record>) {
 }
 
 fn own() -> Vec<Record> {
-    let named = CARDS.iter().flat_map(|q| published(q.strip_prefix("published:").unwrap()).unwrap());
+    let named = CARDS.iter().flat_map(|q| published_records(q.strip_prefix("published:").unwrap()).unwrap());
     named
         .enumerate()
         .map(|(n, record)| Record {

@@ -28,7 +28,7 @@ const SECRETS: [&str; 8] = [
 ];
 
 fn record(at: usize) -> Record {
-    let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+    let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
     let said = format!("{} of {}", SECRETS.join(", "), SERIALS[at]);
     record.id = format!("aaaa{at}");
     record.created = format!("2026-11-21T06:31:0{at}Z");

@@ -2,8 +2,9 @@
 
 use assay_core::finding::Finding;
 use assay_core::medium::Bus;
+use assay_core::observation::Observation;
 use assay_core::outcome::RunFailure;
-use assay_core::record::{Batching, Record};
+use assay_core::record::Batching;
 use assay_core::verification::{Method, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
@@ -16,7 +17,7 @@ use crate::rank::{MediumFailure, Refusal};
 
 /// Four models of three units in twelve slots and three rounds; unit 2 of model B is at half speed, slot
 /// 5 is 12 % slow.
-fn campaign() -> Vec<Record> {
+fn campaign() -> Vec<Observation> {
     let mut records = Vec::new();
     let mut state = 12_345u64;
     let mut throw = || {
@@ -71,7 +72,7 @@ fn a_ranking_that_hangs_on_a_unit_says_so() {
     let report = ranked(&campaign(), &RankOptions::default());
     // With the unit B spreads over a factor of two and hides how far the others are apart.
     let depends = report.primary.odd[0].ranking_depends;
-    let without: Vec<Record> = campaign()
+    let without: Vec<Observation> = campaign()
         .into_iter()
         .filter(|r| (r.labels["model"].as_str(), r.labels["unit"].as_str()) != ("B", "2"))
         .collect();
@@ -212,7 +213,7 @@ fn fake() -> Verification {
 #[test]
 fn what_is_left_out_is_listed_with_its_reason() {
     let mut records = nine();
-    records[0].measurements[0].warn(Finding::ServedFromCache { proof_ratio: 0.1 });
+    records[0].measurements[0].warnings.push(Finding::ServedFromCache { proof_ratio: 0.1 }.into());
     records[3].measurements[0].repeats[1].iops = f64::NAN;
     records[4].measurements[0].repeats[0].iops = 0.0;
     records[5] = record("B", "3", vec![measured(workload(Op::Read, Pattern::Random, 8192, 1), &[1.0])]);
@@ -338,7 +339,7 @@ fn one_repeat_on_a_disturbed_host_is_to_be_measured_again() {
             let value = if at == 7 { 500.0 } else { 1000.0 + f64::from(at) };
             let mut record = read("A", &at.to_string(), &vec![value; repeats]);
             if disturbed && at == 7 {
-                record.measurements[0].warn(Finding::LoadOfOthers { share: 0.9, most: String::new() });
+                record.measurements[0].warnings.push(Finding::LoadOfOthers { share: 0.9, most: String::new() }.into());
             }
             record
         };

@@ -2,8 +2,8 @@
 
 mod campaign;
 
+use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::{Measurement, Record, Repeat};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::decide::{Combination, Posterior, Weights, acceptability};
 
@@ -22,38 +22,35 @@ fn read_4k() -> Workload {
     workload(Op::Read, Pattern::Random, 4096, 1)
 }
 
-fn measured(workload: Workload, iops: &[f64]) -> Measurement {
-    let mut measurement = Measurement::empty(workload, "uring");
+fn measured(workload: Workload, iops: &[f64]) -> ObservedMeasurement {
+    let mut measurement = ObservedMeasurement::new(workload);
     for &iops in iops {
         let operations = if iops > 0.0 { 9 } else { 0 };
-        measurement.repeats.push(Repeat {
+        measurement.repeats.push(ObservedRepeat {
             elapsed_ns: 1,
             operations: 9,
-            bytes: 9 * measurement.workload.block_bytes,
             iops,
             bytes_per_second: iops * measurement.workload.block_bytes as f64,
-            in_flight: 1.0,
             histogram: samples::histogram((1e9 / iops) as u64, operations),
-            first_done_ns: 1,
             last_done_ns: 1,
-            ..Repeat::empty("", Outcome::Completed)
+            ..ObservedRepeat::new(Outcome::Completed)
         });
     }
     measurement
 }
 
 /// A record of a unit. Its id is made from the model and the unit.
-fn record(model: &str, unit: &str, measurements: Vec<Measurement>) -> Record {
+fn record(model: &str, unit: &str, measurements: Vec<ObservedMeasurement>) -> Observation {
     samples::record(&format!("{model}-{unit}"), model, unit, measurements)
 }
 
 /// The usual: random reads of 4 KiB.
-fn read(model: &str, unit: &str, iops: &[f64]) -> Record {
+fn read(model: &str, unit: &str, iops: &[f64]) -> Observation {
     record(model, unit, vec![measured(read_4k(), iops)])
 }
 
 /// Three models of three units, far apart.
-fn nine() -> Vec<Record> {
+fn nine() -> Vec<Observation> {
     let mut records = Vec::new();
     for (model, iops) in [("A", 1000.0), ("B", 2000.0), ("C", 4000.0)] {
         for (unit, factor) in [("1", 0.97), ("2", 1.0), ("3", 1.04)] {
@@ -73,7 +70,7 @@ fn failed(failure: RunFailure) -> Outcome {
     }
 }
 
-fn ranked(records: &[Record], ask: &RankOptions) -> RankReport {
+fn ranked(records: &[Observation], ask: &RankOptions) -> RankReport {
     rank(&records.iter().collect::<Vec<_>>(), ask).unwrap()
 }
 
@@ -88,7 +85,7 @@ const EVO: &str = "Samsung EVO Plus 64GB";
 const BLOCKS: [u32; 6] = [4, 16, 32, 64, 128, 256];
 
 /// The six cards of the article with four jobs.
-fn cards() -> Vec<Record> {
+fn cards() -> Vec<Observation> {
     ["sandisk-ultra-a1", "samsung-evo-plus-64gb", "sandisk-extreme-a2"]
         .iter()
         .flat_map(|name| published(name).unwrap())
@@ -180,13 +177,13 @@ fn stick_and_iscsi_are_a_tie_in_the_score() {
     assert!(score.winner.as_ref().unwrap().contains("SSD Kingston"));
     assert!(score.incomplete.iter().any(|m| m == A1));
     // A second run that gave the same changes no score.
-    let again = all.iter().map(|r| Record { id: format!("{}-again", r.id), ..r.clone() });
-    let twice: Vec<Record> = all.iter().cloned().chain(again).collect();
+    let again = all.iter().map(|r| Observation { id: format!("{}-again", r.id), ..r.clone() });
+    let twice: Vec<Observation> = all.iter().cloned().chain(again).collect();
     for (one, two) in score.models.iter().zip(ranked(&twice, &ask).composite.unwrap().models) {
         assert!(one.model == two.model && (two.value / one.value - 1.0).abs() < 1e-9, "{one:?} {two:?}");
     }
     // Without the SSD, the first place depends on the weights.
-    let rest: Vec<Record> = all.into_iter().filter(|r| !r.model().contains("Kingston")).collect();
+    let rest: Vec<Observation> = all.into_iter().filter(|r| !r.model().contains("Kingston")).collect();
     let score = ranked(&rest, &ask).composite.unwrap();
     assert_eq!((score.models.len(), score.winner), (3, None));
 }

@@ -81,7 +81,7 @@ mod tests {
 
     /// What a node hands over that ran the suite.
     fn record(suite: &str, change: impl FnOnce(&mut Suite)) -> Record {
-        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        let mut record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
         let (_, mut suite) = suites::checked(suite).unwrap();
         change(&mut suite);
         record.origin = Origin::default();
@@ -112,7 +112,7 @@ mod tests {
         older.tool.version = "0.0.1".to_owned();
         refused(&older, "assay 0.0.1");
         let mut imported = record("smoke", in_step);
-        imported.origin = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0).origin;
+        imported.origin = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0).origin;
         refused(&imported, "imported");
         let mut other = record("smoke", in_step);
         other.tool.name = "dd".to_owned();

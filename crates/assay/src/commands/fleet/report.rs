@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_analysis::fleet::{FleetReport, FleetRun, Node, bare, report as reported};
+use assay_analysis::fleet::{FleetReport, FleetRun, Node, report as reported};
 use assay_core::exit::Exit;
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::harmless;
 use assay_fleet::{Fate, Ledger, run_named};
 use assay_pictures::Drawing;
@@ -99,15 +99,15 @@ pub(super) fn gathered(run: Option<&str>, against: Option<&str>) -> Result<Gathe
 
 /// Runs by their records in a file or a directory; the newest is reported.
 fn of_files(directory: &str, against: Option<&str>) -> Result<Gathered, Failure> {
-    let mut runs: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+    let mut runs: BTreeMap<String, Vec<Observation>> = BTreeMap::new();
     for stored in imports::of_query(directory)? {
-        let record = bare(stored.record);
+        let record = Observation::from(&stored.record);
         runs.entry(run_of(&record).unwrap_or_else(|| directory.to_owned())).or_default().push(record);
     }
     for records in runs.values_mut() {
         queries::mark_verified(records)?;
     }
-    let newest = |records: &[Record]| records.iter().map(|record| record.created.clone()).max();
+    let newest = |records: &[Observation]| records.iter().map(|record| record.created.clone()).max();
     let mut all: Vec<(Option<String>, FleetRun)> =
         runs.into_iter().map(|(name, records)| (newest(&records), FleetRun::of_records(&name, records))).collect();
     all.sort_by(|a, b| b.0.cmp(&a.0));
@@ -122,7 +122,7 @@ fn of_files(directory: &str, against: Option<&str>) -> Result<Gathered, Failure>
 }
 
 /// The run that a record is of.
-fn run_of(record: &Record) -> Option<String> {
+fn run_of(record: &Observation) -> Option<String> {
     record.cluster.as_ref().map(|part| part.run.clone()).or_else(|| record.labels.get(LABEL).cloned())
 }
 
@@ -188,7 +188,7 @@ fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failur
     let mut records = Vec::with_capacity(known.summaries.len());
     for summary in &known.summaries {
         if let Some(store) = &store {
-            records.push(bare(store.load(&summary.id)?.record));
+            records.push(Observation::from(&store.load(&summary.id)?.record));
         }
     }
     queries::mark_verified(&mut records)?;
@@ -222,7 +222,7 @@ fn units(summaries: &[Summary]) -> BTreeSet<(String, String)> {
 }
 
 /// The records of another run, without what grows: the one that tells how it was run, whole.
-fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Record>, Failure> {
+fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Observation>, Failure> {
     let mut records = Vec::with_capacity(other.summaries.len());
     for summary in &other.summaries {
         match store.observations(&summary.id, Detail::Latencies) {
@@ -237,7 +237,7 @@ fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Record>, Failure> 
     Ok(records)
 }
 
-fn of_known(known: &Known, records: Vec<Record>) -> FleetRun {
+fn of_known(known: &Known, records: Vec<Observation>) -> FleetRun {
     let Some(ledger) = &known.ledger else { return FleetRun::of_records(&known.name, records) };
     let node = |entry: &assay_fleet::NodeEntry| {
         let words = entry.fate.as_ref().map_or_else(|| "not begun, or under way".to_owned(), fate_words);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_analysis::fleet::Starts;
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::{counted, multiple};
@@ -50,7 +51,8 @@ fn remedy(cause: Cause) -> &'static str {
 
 /// How far starts were from what was planned, over all repeats of all records.
 pub(super) fn starts(records: &BTreeMap<usize, Record>) -> Option<Starts> {
-    assay_analysis::fleet::starts(records.values())
+    let observations: Vec<Observation> = records.values().map(Observation::from).collect();
+    assay_analysis::fleet::starts(&observations)
 }
 
 /// The state in one or two words, for tables that follow the reason.
