@@ -12,7 +12,7 @@ use assay_core::finding::{Amount, Contradiction, Finding, Missing, Quantity, Unt
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::pibenchmarks::ran_dd;
-use crate::command::{commands, is_device, option_size, option_value};
+use crate::command::{commands, continued, goes_on, is_device, option_size, option_value};
 use crate::number::{Base, Printed, Told, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Report, Section};
@@ -139,7 +139,7 @@ fn records(line: &str) -> Option<(u64, u64)> {
 }
 
 /// The commands in a line that copy something.
-fn called(line: &str) -> Vec<Vec<&str>> {
+fn called(line: &str) -> Vec<Vec<String>> {
     let mut all = commands(line, NAME);
     all.retain(|arguments| option_value(arguments, "if").is_some() || option_value(arguments, "of").is_some());
     all
@@ -214,7 +214,7 @@ fn result_below(text: &Text, at: usize) -> Option<usize> {
             || copied(line).is_some()
             || line.contains("dd:")
             || line.contains("truncated")
-            || before.trim_end().ends_with('\\');
+            || goes_on(before);
         if !ours || !called(line).is_empty() {
             return None;
         }
@@ -231,7 +231,7 @@ fn command(text: &Text, at: usize) -> Option<Vec<String>> {
             results += 1;
             continue;
         }
-        let whole = continued(text, line, at);
+        let whole = continued(text, line, at, is_operands);
         let mut all = called(&whole);
         if all.is_empty() {
             continue;
@@ -241,25 +241,20 @@ fn command(text: &Text, at: usize) -> Option<Vec<String>> {
         if !loops && let Some(found) = in_turn(text, line, turn) {
             return found;
         }
-        let found = (turn < all.len()).then(|| all.swap_remove(turn));
-        return found.map(owned);
+        return (turn < all.len()).then(|| all.swap_remove(turn));
     }
     None
 }
 
-fn owned(arguments: Vec<&str>) -> Vec<String> {
-    arguments.into_iter().map(str::to_owned).collect()
+/// Whether a line is operands alone, as a terminal or a mail wraps a command.
+fn is_operands(line: &str) -> bool {
+    let operand = |word: &str| word.split_once('=').is_some_and(|(key, _)| OPERANDS.contains(&key));
+    line.split_whitespace().next().is_some_and(operand) && called(line).is_empty()
 }
 
-/// A line with those in which its command goes on, up to line `end`.
-fn continued(text: &Text, line: usize, end: usize) -> String {
-    let mut whole = text.line(line).to_owned();
-    for next in line + 1..end {
-        let Some(part) = whole.trim_end().strip_suffix('\\') else { break };
-        whole = format!("{part} {}", text.line(next));
-    }
-    whole
-}
+/// Operands of dd (POSIX, GNU and BSD).
+const OPERANDS: [&str; 13] =
+    ["if", "of", "bs", "ibs", "obs", "cbs", "count", "skip", "seek", "conv", "iflag", "oflag", "status"];
 
 /// The command in turn of a block of several lines whose last is `line`, where as many results follow it as it has
 /// commands: people show what they ran, and below it what that printed. `Some(None)` where the numbers of commands and
@@ -268,14 +263,14 @@ fn in_turn(text: &Text, line: usize, turn: usize) -> Option<Option<Vec<String>>>
     let mut block: Vec<Vec<String>> = Vec::new();
     let mut lines = 0;
     for above in (line.saturating_sub(MOST_BETWEEN)..=line).rev() {
-        let whole = continued(text, above, text.len().min(line + MOST_BETWEEN));
+        let whole = continued(text, above, line + MOST_BETWEEN, is_operands);
         let all = called(&whole);
         if LOOPS.iter().any(|word| whole.contains(word)) {
             return None;
         }
         if !all.is_empty() {
             lines += 1;
-            block.splice(0..0, all.into_iter().map(owned));
+            block.splice(0..0, all);
         } else if !beside_commands(text.line(above)) {
             break;
         }
@@ -312,13 +307,9 @@ const BESIDE: [&str; 11] = ["sync", "rm", "echo", "sh", "bash", "sleep", "sysctl
 
 fn report(text: &Text, at: usize, found: Copied) -> Report {
     let mut report = Report::new(NAME);
-    let command = command(text, at).filter(|arguments| copies(arguments, found.bytes));
-    // A heading of the other direction tells that the command printed something else.
-    let headed = said(heading(text, at).filter(|line| called(line).is_empty()));
-    let command =
-        command.filter(|arguments| headed.is_none() || of_command(arguments).is_none_or(|op| headed == Some(op)));
-    let arguments: Vec<&str> = command.iter().flatten().map(String::as_str).collect();
-    let (from, to) = (option_value(&arguments, "if"), option_value(&arguments, "of"));
+    let command = own_command(text, at, found);
+    let arguments = command.as_deref().unwrap_or_default();
+    let (from, to) = (option_value(arguments, "if"), option_value(arguments, "of"));
     let op = match &command {
         Some(_) => direction(from, to),
         None => words_around(text, at),
@@ -345,7 +336,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     };
     if !follows_records(text, at) && (grown() || under_way()) || more() {
         report.findings.push(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
-    } else if let Some(asked) = asked_bytes(&arguments).filter(|asked| *asked > found.bytes) {
+    } else if let Some(asked) = asked_bytes(arguments).filter(|asked| *asked > found.bytes) {
         // The text lost its end behind a progress line, or the medium ended sooner.
         let missing = Missing::Bytes { asked_bytes: asked, told_bytes: found.bytes };
         report.findings.push(Finding::SourceIncomplete { missing });
@@ -358,7 +349,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     };
     let block_bytes = block(text, at, op, found.bytes);
     let said =
-        option_value(&arguments, if op == Op::Read { "ibs" } else { "obs" }).or_else(|| option_value(&arguments, "bs"));
+        option_value(arguments, if op == Op::Read { "ibs" } else { "obs" }).or_else(|| option_value(arguments, "bs"));
     let said = said.and_then(|said| option_size(said, 1));
     let counted = whole_records(text, at, op).filter(|_| block_bytes.is_none_or(|block| block != found.bytes));
     if let (Some(records), Some(said)) = (counted, said)
@@ -374,9 +365,10 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     }
     // A script that is known shows no command, and has one.
     let script = command.is_none() && op == Op::Write && ran_dd(text, at, found.bytes);
-    let arguments = if script { vec!["conv=fsync"] } else { arguments };
+    let of_script = ["conv=fsync".to_owned()];
+    let arguments = if script { &of_script } else { arguments };
     let flags_known = command.is_some() || script;
-    let flags = Flags::from_arguments(&arguments, op);
+    let flags = Flags::from_arguments(arguments, op);
     let direct = flags.direct || path.is_some_and(is_unbuffered);
     let load = Load {
         pattern: Some(Pattern::Sequential),
@@ -398,14 +390,21 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     report
 }
 
+/// The command of a result, unless the text says that it printed another one.
+fn own_command(text: &Text, at: usize, found: Copied) -> Option<Vec<String>> {
+    let command = command(text, at).filter(|arguments| copies(arguments, found.bytes))?;
+    // A heading of the other direction tells that the command printed something else.
+    let headed = said(heading(text, at).filter(|line| called(line).is_empty()));
+    (headed.is_none() || of_command(&command).is_none_or(|op| headed == Some(op))).then_some(command)
+}
+
 /// Whether a command copies as many bytes: no more than it counts. One that does is of another result.
 fn copies(arguments: &[String], bytes: u64) -> bool {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    asked_bytes(&arguments).is_none_or(|asked| bytes <= asked)
+    asked_bytes(arguments).is_none_or(|asked| bytes <= asked)
 }
 
 /// Bytes that the count of a command asks for; `None` without one, and where it or the size of a block cannot be read.
-fn asked_bytes(arguments: &[&str]) -> Option<u64> {
+fn asked_bytes(arguments: &[String]) -> Option<u64> {
     let said = |key: &str| option_value(arguments, key).and_then(|said| option_size(said, 1));
     let block = said("ibs").or_else(|| said("bs")).unwrap_or(512);
     // A count may be one of bytes, by a flag or a letter.
@@ -457,8 +456,7 @@ fn direction(from: Option<&str>, to: Option<&str>) -> Option<Op> {
 
 /// What a command does to the medium.
 fn of_command(arguments: &[String]) -> Option<Op> {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    direction(option_value(&arguments, "if"), option_value(&arguments, "of"))
+    direction(option_value(arguments, "if"), option_value(arguments, "of"))
 }
 
 /// The line above a result and its records.
@@ -534,7 +532,7 @@ struct Flags {
 }
 
 impl Flags {
-    fn from_arguments(arguments: &[&str], op: Op) -> Self {
+    fn from_arguments(arguments: &[String], op: Op) -> Self {
         let has = |key: &str, flag: &str| {
             arguments
                 .iter()

@@ -11,6 +11,7 @@ use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quanti
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
+use crate::command::commands;
 use crate::date;
 use crate::number::{Base, Printed, Told, unit};
 use crate::pattern::{Regex, regex};
@@ -143,7 +144,7 @@ impl Format for Diskspd {
         let alone = is_total(text, at);
         let from = if alone { at } else { at + 1 };
         let first = text.line(at).trim_start();
-        command(&mut parsed, first.strip_prefix("Command Line: ").or_else(|| bare(first)).unwrap_or_default());
+        command(&mut parsed, &bare(first.strip_prefix("Command Line: ").unwrap_or(first)).unwrap_or_default());
         for number in from..text.len().min(at + LONGEST) {
             let another = match is_total(text, number) {
                 true => parsed.has(table_of(text.line(number))),
@@ -238,15 +239,11 @@ fn is_its(line: &str, table: &str) -> bool {
         || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
 }
 
-/// The options of the command of diskspd in a line, as a user typed it.
-fn bare(line: &str) -> Option<&str> {
+/// The words behind the name of diskspd in a line, as a user typed them.
+fn bare(line: &str) -> Option<Vec<String>> {
     // Asked of every line.
-    let at = line.contains(" -").then(|| line.to_ascii_lowercase().rfind("diskspd"))??;
-    let name = line[..at].chars().next_back().is_none_or(|c| matches!(c, '\\' | '/' | ' ' | '`' | '"' | '\'' | '>'));
-    let rest = line.get(at + "diskspd".len()..)?;
-    let rest = rest.strip_prefix(".exe").or_else(|| rest.strip_prefix(".EXE")).unwrap_or(rest);
-    let rest = rest.trim_start_matches(['"', '\'']);
-    (name && rest.starts_with(" -")).then_some(rest)
+    let words = line.contains(" -").then(|| commands(line, NAME).pop())??;
+    words.first().is_some_and(|word| word.starts_with('-')).then_some(words)
 }
 
 /// Whether a command stands in line `at` and its totals follow, without the command that diskspd prints and the input
@@ -264,8 +261,8 @@ fn is_above_totals(text: &Text, at: usize) -> bool {
 
 /// The load by the options of a command, of which the input parameters tell the same where they are printed: with `-R` or
 /// in a copy they may be missing. What is not given is as the manual says.
-fn command(parsed: &mut Parsed, line: &str) {
-    let options: Vec<&str> = line.split_whitespace().filter(|word| word.starts_with(['-', '/'])).collect();
+fn command(parsed: &mut Parsed, words: &[String]) {
+    let options: Vec<&str> = words.iter().map(String::as_str).filter(|word| word.starts_with(['-', '/'])).collect();
     if options.is_empty() {
         return;
     }

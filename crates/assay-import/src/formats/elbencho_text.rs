@@ -12,7 +12,7 @@ use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
 use super::elbencho::{coarse, cut_off, rate};
-use crate::command::option_size;
+use crate::command::{commands, continued, option_size};
 use crate::date;
 use crate::number::{Base, Printed, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
@@ -242,24 +242,11 @@ impl Head {
 
 /// The words of a command that begins in a line, which may go on in the next ones.
 fn command_words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
-    let mut whole = text.line(at).trim().to_owned();
-    for next in at + 1..before {
-        let line = text.line(next).trim();
-        match whole.strip_suffix('\\') {
-            Some(part) => whole = format!("{part} {line}"),
-            // A mail or a terminal has wrapped it.
-            None if !line.is_empty() && !HEADS.iter().any(|head| line.starts_with(head)) => {
-                whole = format!("{whole} {line}");
-            }
-            None => break,
-        }
-    }
-    let mut words = whole.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
-    // In a container it is called by the name of its image.
-    let called = |word: &str| word.rsplit('/').next().and_then(|name| name.split(':').next()) == Some(NAME);
-    words.find(|word| called(word))?;
-    let ends = |word: &&str| !word.starts_with([';', '|', '&', '>']) && !word.starts_with("2>");
-    let words: Vec<String> = words.take_while(ends).take(MOST_WORDS).map(str::to_owned).collect();
+    // A mail or a terminal has wrapped it.
+    let wrapped = |line: &str| !line.is_empty() && !HEADS.iter().any(|head| line.starts_with(head));
+    let whole = continued(text, at, before, wrapped);
+    let mut words = commands(&whole, NAME).into_iter().next()?;
+    words.truncate(MOST_WORDS);
     // A sentence that begins with its name, or options that were left out, are no command.
     let shows = |word: &String| word.starts_with("--help") || word == "--version" || word == "-h";
     let is_call =

@@ -83,11 +83,8 @@ fn has_timing(line: &str) -> bool {
 /// The device of a line that names it, as the tool does, or of a command line.
 fn device(line: &str) -> Option<String> {
     let named = line.trim().strip_suffix(':').filter(|name| is_device(name) && !name.contains(char::is_whitespace));
-    let called = || {
-        let all = commands(line, NAME);
-        all.iter().flatten().find(|word| is_device(word)).copied()
-    };
-    named.or_else(called).map(str::to_owned)
+    let called = || commands(line, NAME).into_iter().flatten().find(|word| is_device(word));
+    named.map(str::to_owned).or_else(called)
 }
 
 /// The line behind the last figure of a run that begins at line `first`: the next of a figure that it has already

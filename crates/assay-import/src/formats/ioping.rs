@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use assay_core::finding::{Amount, Contradiction, Finding, Quantity, Untold};
 use assay_core::workload::Op;
 
-use crate::command::{commands, option_size};
+use crate::command::{commands_above, option_size};
 use crate::number::{Base, Printed, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Report, Section};
@@ -112,8 +112,8 @@ impl Format for Ioping {
 /// Direction and size of a request by the command above, of this target: it reads 4 KiB unless options say otherwise
 /// (ioping(1); `-L` is 256 KiB).
 fn called(text: &Text, at: usize, target: &str) -> Option<(Op, f64)> {
-    let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
-    let words = above.flat_map(|line| commands(text.line(line), NAME)).find(|words| words.last() == Some(&target))?;
+    let is_of = |words: &Vec<String>| words.last().is_some_and(|last| last == target);
+    let words = commands_above(text, at, MOST_ABOVE, NAME).find(is_of)?;
     let options = words.get(..words.len().saturating_sub(1)).unwrap_or_default();
     let (mut op, mut bytes, mut behind) = (Op::Read, None, false);
     let mut long = false;
@@ -132,7 +132,7 @@ fn called(text: &Text, at: usize, target: &str) -> Option<(Op, f64)> {
                 _ => {
                     let rest = letters.get(place + letter.len_utf8()..).unwrap_or_default();
                     behind = rest.is_empty();
-                    let value = if behind { options.get(at + 1).copied().unwrap_or_default() } else { rest };
+                    let value = if behind { options.get(at + 1).map_or("", String::as_str) } else { rest };
                     if letter == 's' {
                         bytes = Some(option_size(value, 1)?);
                     }

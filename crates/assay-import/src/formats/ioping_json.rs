@@ -8,7 +8,7 @@ use assay_core::finding::{Finding, Missing, Untold};
 use assay_core::workload::Op;
 use serde::Deserialize;
 
-use crate::command::commands;
+use crate::command::commands_above;
 use crate::date;
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
@@ -97,8 +97,7 @@ impl Format for IopingJson {
                 }
             }
         };
-        let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
-        let command = above.into_iter().find_map(|line| commands(text.long_line(line), NAME).pop());
+        let command = commands_above(text, at, MOST_ABOVE, NAME).next();
         match report(&items, command.as_deref(), cut_off) {
             Some(report) => Section::from_report(report, end),
             None => Section::nothing(end, text.number(at), "JSON of ioping without its statistics, which come last"),
@@ -106,7 +105,7 @@ impl Format for IopingJson {
     }
 }
 
-fn report(items: &[Item], command: Option<&[&str]>, cut_off: bool) -> Option<Report> {
+fn report(items: &[Item], command: Option<&[String]>, cut_off: bool) -> Option<Report> {
     let last = items.iter().rev().find(|item| item.stat.is_some())?;
     let stat = last.stat.as_ref().filter(|stat| stat.count > 0)?;
     let mut report = Report::new(NAME);
@@ -130,7 +129,7 @@ fn report(items: &[Item], command: Option<&[&str]>, cut_off: bool) -> Option<Rep
         _ => None,
     });
     // With `-q` no request is printed. Only options that begin with a W, or letters run together, make it write.
-    let writes = |word: &&str| word.starts_with('-') && (word.contains('W') || word.contains("-write"));
+    let writes = |word: &String| word.starts_with('-') && (word.contains('W') || word.contains("-write"));
     let called = || command.map(|words| if words.iter().any(writes) { Op::Write } else { Op::Read });
     let Some(op) = printed.or_else(called) else {
         report.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Direction { taken: None } });

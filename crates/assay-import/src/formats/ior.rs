@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, RowFlaw};
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::command::{Title, commands, option_size};
+use crate::command::{Title, commands, continued, is_options, option_size};
 use crate::date;
 use crate::number::{Base, unit};
 use crate::pattern::{Regex, regex};
@@ -174,12 +174,13 @@ fn is_summary(line: &str) -> bool {
 impl Parsed {
     /// Takes what the command above says, where the lines that repeat it are missing.
     fn called(&mut self, text: &Text, at: usize) {
-        for line in (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line)) {
+        for line in (at.saturating_sub(MOST_ABOVE)..at).rev() {
+            let line = continued(text, line, at, is_options);
             let names = line.split_whitespace().any(|word| word.rsplit('/').next() == Some("ior"));
-            let Some(words) = commands(line, "ior").into_iter().next().filter(|_| names) else { continue };
+            let Some(words) = commands(&line, "ior").into_iter().next().filter(|_| names) else { continue };
             let value = |name: &str| {
                 let at = words.iter().position(|word| *word == name)?;
-                words.get(at + 1).copied()
+                words.get(at + 1).map(String::as_str)
             };
             let size = |name: &str| value(name).and_then(|size| option_size(size, 1));
             self.command = Some(words.join(" "));
@@ -189,7 +190,7 @@ impl Parsed {
             }
             self.transfer = size("-t");
             self.api = Some(value("-a").unwrap_or("POSIX").to_owned());
-            self.random = Some(words.contains(&"-z"));
+            self.random = Some(words.iter().any(|word| word == "-z"));
             let before: Vec<&str> = line.split_whitespace().collect();
             let tasks = before.windows(2).find(|pair| matches!(pair[0], "-np" | "-n")).map(|pair| pair[1]);
             self.tasks = tasks.and_then(|tasks| tasks.parse().ok());

@@ -16,7 +16,7 @@ use self::lines::{
     SET, SPLASH, VERSION, block, cells, continued_heading, first_setting, header, is_numbers, is_row, kibibytes,
     of_processes, of_processes_line, test, throughput_line,
 };
-use crate::command::{commands, is_device, option_size};
+use crate::command::{commands, continued, is_device, is_options, option_size};
 use crate::date::of_ctime;
 use crate::number::decimal;
 use crate::report::{Figure, Format, Load, Problem, Report, Section};
@@ -56,18 +56,17 @@ impl Format for Iozone {
         // Without the title its figures come first, and its settings stand above them.
         let first = first_setting(text, at);
         for line in (first.saturating_sub(MOST_BETWEEN)..first).rev() {
-            let line = text.line(line);
             // The one before is over.
-            if line.contains("iozone test complete") {
+            if text.line(line).contains("iozone test complete") {
                 break;
             }
-            run.options(line);
+            run.options(&continued(text, line, first, is_options));
             if run.command.is_some() {
                 break;
             }
         }
         for line in first..at {
-            run.settings(text.line(line));
+            run.settings(&continued(text, line, at, is_options));
         }
         let end = run.lines(text, at);
         if run.report.is_empty() && run.before.is_empty() {
@@ -310,7 +309,7 @@ impl IozoneRun {
                 }
                 // The rest of the word, or the next one, is what the letter takes.
                 let rest = &letters[at + letter.len_utf8()..];
-                let value = if rest.is_empty() { words.next().copied().unwrap_or_default() } else { rest };
+                let value = if rest.is_empty() { words.next().map_or("", String::as_str) } else { rest };
                 match letter {
                     'i' => tests.extend(value.parse::<u32>()),
                     's' => self.file_bytes = option_size(value, 1024),

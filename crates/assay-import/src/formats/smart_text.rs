@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use assay_core::finding::{Finding, Untold};
 use assay_core::medium::MediumKind;
 
-use crate::command::{commands, is_device};
+use crate::command::{commands, commands_above, is_device};
 use crate::pattern::{Regex, regex};
 use crate::report::{Format, Report, Section};
 use crate::text::Text;
@@ -130,11 +130,7 @@ impl Format for SmartText {
             .find_map(|line| VERSION.captures(text.line(line).trim()))
             .filter(|_| report.tool == "smartctl")
             .map(|found| found[1].to_owned());
-        let called = || {
-            let above = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|line| text.line(line));
-            let mut words = above.flat_map(|line| commands(line, "smartctl")).flatten();
-            words.find(|word| is_device(word)).map(str::to_owned)
-        };
+        let called = || commands_above(text, at, MOST_ABOVE, "smartctl").flatten().find(|word| is_device(word));
         let device = match NVME.captures(first) {
             Some(nvme) => {
                 report.medium.kind = MediumKind::Nvme;
@@ -176,7 +172,7 @@ fn lines(report: &mut Report, text: &Text, at: usize) -> (usize, Option<usize>) 
     while number < text.len().min(at + LONGEST) {
         let (whole, next) = unwrapped(text, number);
         let line = if headless { bare(&whole) } else { whole.trim() };
-        if number > at && headless && calls(line).any(|device| report.medium.device.as_deref() != Some(device)) {
+        if number > at && headless && calls(line).any(|device| report.medium.device.as_ref() != Some(&device)) {
             break;
         }
         let first_again = NVME.is_match(line) || line.starts_with("=== START OF INFORMATION");
@@ -283,7 +279,7 @@ fn is_answer(text: &Text, at: usize) -> bool {
 const MOST_TO_ANSWER: usize = 3;
 
 /// Devices that calls of smartctl in a line name.
-fn calls(line: &str) -> impl Iterator<Item = &str> {
+fn calls(line: &str) -> impl Iterator<Item = String> {
     commands(line, "smartctl").into_iter().flatten().filter(|word| is_device(word))
 }
 

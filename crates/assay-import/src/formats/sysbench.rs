@@ -12,7 +12,7 @@ use assay_core::record::Score;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::command::commands;
+use crate::command::commands_above;
 use crate::number::{Base, Printed, Told, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Report, Section};
@@ -210,8 +210,7 @@ struct SysbenchRun {
 impl SysbenchRun {
     /// Takes the test from the command above the results.
     fn called(&mut self, text: &Text, at: usize) {
-        let above = (at.saturating_sub(MOST_ABOVE)..at).rev();
-        let words = above.flat_map(|line| commands(text.line(line), NAME)).next().unwrap_or_default();
+        let words = commands_above(text, at, MOST_ABOVE, NAME).next().unwrap_or_default();
         for word in words {
             self.primes = word.strip_prefix("--cpu-max-prime=").and_then(|most| most.parse().ok()).or(self.primes);
             let threads = word.strip_prefix("--threads=").or_else(|| word.strip_prefix("--num-threads="));

@@ -10,6 +10,7 @@ use assay_core::workload::Op;
 
 use super::job::Job;
 use super::load::{self, Definition};
+use crate::command::{commands, continued, goes_on, is_options};
 use crate::text::Text;
 
 /// Most lines between a command and its output, those of the command included.
@@ -51,7 +52,7 @@ impl Command {
             if let Some(words) = words(text, line, at) {
                 return Self::from_words(&words, line);
             }
-            let goes_on = here.starts_with('-') || here.ends_with('\\');
+            let goes_on = is_options(here) || goes_on(here);
             let between = here.is_empty() || here.ends_with(':') || BETWEEN.iter().any(|start| here.starts_with(start));
             if !goes_on && !between {
                 return None;
@@ -190,48 +191,14 @@ fn contradiction(
     differs.and_then(|(_, used)| found("bs", block, used.to_string()))
 }
 
-/// The words of a call of fio in line `at`, which may go on in the lines up to `before`; without what a shell takes.
+/// The words of a call of fio in line `at`, which may go on in the lines up to `before`.
 fn words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
-    let first = text.line(at);
-    if !first.contains("fio") || !first.contains(" -") {
+    if !text.line(at).contains("fio") {
         return None;
     }
-    let mut whole = first.trim().to_owned();
-    for next in at + 1..before {
-        let line = text.line(next).trim();
-        match whole.strip_suffix('\\') {
-            Some(part) => whole = format!("{part} {line}"),
-            // A terminal or a mail has wrapped it.
-            None if line.starts_with('-') && !line.starts_with("---") => whole = format!("{whole} {line}"),
-            None => break,
-        }
-    }
-    let mut words = shell_words(&whole).into_iter();
-    let is_call = |word: &String| word.rsplit(['/', '#', '$', '%', '❯', '`']).next() == Some("fio");
-    words.find(is_call)?;
-    let words: Vec<String> = words.collect();
+    let whole = continued(text, at, before, is_options);
+    let words = commands(&whole, "fio").into_iter().find(|words| !words.is_empty())?;
     words.first().is_some_and(|word| word.starts_with('-')).then_some(words)
-}
-
-/// Words as a shell makes them of a line, with those in quotes as one, up to where another program begins, or a file is named.
-fn shell_words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for c in line.chars() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (None, '"' | '\'') => quote = Some(c),
-            // `2>&1`: the number is that of a stream.
-            (None, '>' | '<') => {
-                word.clear();
-                break;
-            }
-            (None, '|' | ';' | '&' | '`') if !words.is_empty() || !word.is_empty() => break,
-            (None, c) if c.is_whitespace() => words.extend(Some(std::mem::take(&mut word)).filter(|w| !w.is_empty())),
-            (_, c) => word.push(c),
-        }
-    }
-    words.extend(Some(word).filter(|word| !word.is_empty()));
-    words
 }
 
 #[cfg(test)]
