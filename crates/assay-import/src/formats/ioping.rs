@@ -25,8 +25,11 @@ const MOST_ABOVE: usize = 4;
 /// Share of a rate that its last digit is worth, from which on it is coarse.
 const COARSE: f64 = 0.05;
 
-static TITLE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^--- (.+?) \((?:(\S+) )?(\S+?)(?: [0-9.]+ ?[KMGTP]i?[Bb])?\) ioping statistics ---$"));
+/// On Windows it knows neither file system nor device, and prints the blank between them: `--- C:\x ( 465.8 GiB)`.
+static TITLE: LazyLock<Regex> = LazyLock::new(|| {
+    let size = "[0-9.]+ ?[KMGTP]i?[Bb]";
+    regex(&format!(r"^--- (.+?) \((?:(\S*) )?(?:(\S+?)(?: {size})?|{size})?\) ioping statistics ---$"))
+});
 static DONE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^([0-9.]+)( ?[kKMG])? requests completed in ([0-9.]+) (\w+), (?:([0-9.]+) ([KMGTP]?i?B) (read|written), )?([0-9.]+)( ?[kKMG])? iops, ([0-9.]+) ([kKMGTmgt]?i?[Bb])/s",
@@ -66,9 +69,9 @@ impl Format for Ioping {
         if let Some(title) = TITLE.captures(text.line(at).trim()) {
             report.medium.path = title[1].to_owned();
             // A raw device stands there as one, with no file system.
-            if title[3].starts_with("/dev/") {
+            if let Some(device) = title.get(3).filter(|device| device.as_str().starts_with("/dev/")) {
                 report.medium.filesystem = title.get(2).map(|name| name.as_str().to_owned());
-                report.medium.device = Some(title[3].to_owned());
+                report.medium.device = Some(device.as_str().to_owned());
             } else if title[1].starts_with("/dev/") {
                 report.medium.device = Some(title[1].to_owned());
             }

@@ -263,6 +263,7 @@ mod tests {
             "[bench] ",
             "node1: ",
             "==> default: ",
+            "bench-7d9f-x2 fio ",
         ] {
             let lines = [" a", "b: 1", "  c", "[d]"];
             let number = |at: usize| front.replace('#', &at.to_string());

@@ -47,9 +47,14 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 });
 /// Longest prefix in bytes.
 const LONGEST: usize = 160;
-/// A name that all lines have: `[app] `, `node1: `, `==> default: `.
-static NAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:\[[^\[\]]+\]|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./-]*:)(?: |$)").expect("the pattern is fixed")
+/// A name that all lines have: `[app] `, `node1: `, `==> default: `; and those of a pod and its container, as stern prints
+/// them: `bench-7d9f fio `. A name of a pod that a controller made has a hyphen.
+static NAMES: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+    [
+        r"^(?:\[[^\[\]]+\]|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./-]*:)(?: |$)",
+        r"^[a-z0-9.]+(?:-[a-z0-9.]+)+ [a-z][a-z0-9-]*(?: |$)",
+    ]
+    .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
 });
 /// What tools print in front of their own figures, of one direction again and again: no name of a log.
 const DIRECTIONS: [&str; 4] = ["read:", "write:", "trim:", "mixed:"];
@@ -78,7 +83,9 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
                 begin.contains(mark).then(|| form.find(begin)).flatten().map(|found| found.end())
             });
         }
-        changed |= name(lines);
+        for form in NAMES.iter() {
+            changed |= name(lines, form);
+        }
         if !changed {
             break;
         }
@@ -183,14 +190,12 @@ fn common(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>) -> bool {
     true
 }
 
-/// Takes off a name that is the same before most lines.
-fn name(lines: &mut [Line]) -> bool {
+/// Takes off a name of this form that is the same before most lines.
+fn name(lines: &mut [Line], form: &Regex) -> bool {
     let looked_at = looked_at(lines);
-    let Some(first) =
-        looked_at.iter().filter(|text| text.contains([':', ']'])).find_map(|text| NAME.find(beginning(text)))
-    else {
-        return false;
-    };
+    // Four of five lines have it: a fifth of them, and one more, would be enough to find one.
+    let some = looked_at.iter().take(looked_at.len() / 5 + 1);
+    let Some(first) = some.into_iter().find_map(|text| form.find(beginning(text))) else { return false };
     let first = first.as_str().trim_end().to_owned();
     if DIRECTIONS.iter().any(|direction| first.eq_ignore_ascii_case(direction)) {
         return false;
