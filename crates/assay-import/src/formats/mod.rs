@@ -29,6 +29,7 @@ mod postmark;
 mod smart_text;
 mod smartctl;
 mod sysbench;
+mod sysbench_files;
 mod winsat;
 
 pub(crate) use amorphous::AmorphousDiskMark;

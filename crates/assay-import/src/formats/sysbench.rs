@@ -12,6 +12,7 @@ use assay_core::record::Score;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
 
+use super::sysbench_files::{FileOptions, mode};
 use crate::command::commands_above;
 use crate::number::{Base, Printed, Told, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
@@ -191,6 +192,7 @@ struct SysbenchRun {
     sync: Option<Sync>,
     depth: Option<u32>,
     read_percent: Option<u8>,
+    asked: Option<FileOptions>,
     /// Bytes moved in files, and by the second.
     transferred: Option<(Printed, Printed)>,
     requests: Option<Printed>,
@@ -211,18 +213,12 @@ impl SysbenchRun {
     /// Takes the test from the command above the results.
     fn called(&mut self, text: &Text, at: usize) {
         let words = commands_above(text, at, MOST_ABOVE, NAME).next().unwrap_or_default();
+        self.asked = FileOptions::from_words(&words);
         for word in words {
             self.primes = word.strip_prefix("--cpu-max-prime=").and_then(|most| most.parse().ok()).or(self.primes);
             let threads = word.strip_prefix("--threads=").or_else(|| word.strip_prefix("--num-threads="));
             self.threads = threads.and_then(|threads| threads.parse().ok()).or(self.threads);
-            self.mode = match word.strip_prefix("--file-test-mode=") {
-                Some("seqrd") => Some((Op::Read, Some(Pattern::Sequential))),
-                Some("seqwr" | "seqrewr") => Some((Op::Write, Some(Pattern::Sequential))),
-                Some("rndrd") => Some((Op::Read, Some(Pattern::Random))),
-                Some("rndwr") => Some((Op::Write, Some(Pattern::Random))),
-                Some("rndrw") => Some((Op::Mixed, Some(Pattern::Random))),
-                _ => self.mode,
-            };
+            self.mode = word.strip_prefix("--file-test-mode=").and_then(mode).or(self.mode);
         }
     }
 
@@ -377,7 +373,17 @@ impl SysbenchRun {
         }
     }
 
-    fn report(self) -> Report {
+    /// Takes the load of the command where the lines that repeat it are missing.
+    fn complete(&mut self) {
+        let lines = self.block_bytes.is_some() || self.span_bytes.is_some() || self.direct.is_some();
+        let Some(asked) = self.asked.filter(|_| !lines) else { return };
+        (self.block_bytes, self.span_bytes, self.direct) = (asked.block_bytes, asked.span_bytes, asked.direct);
+        (self.threads, self.depth) = (self.threads.or(asked.threads), self.depth.or(asked.depth));
+        self.sync = self.sync.or(asked.sync);
+    }
+
+    fn report(mut self) -> Report {
+        self.complete();
         let mut report = Report::new(NAME);
         report.version.clone_from(&self.version);
         if self.database {
