@@ -11,7 +11,7 @@ use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quanti
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
-use crate::command::commands;
+use crate::command::{commands, continued, is_options};
 use crate::date;
 use crate::number::{Base, Printed, Told, unit};
 use crate::pattern::{Regex, regex};
@@ -143,8 +143,7 @@ impl Format for Diskspd {
         // Tables alone: with prose between them, and nothing that says where they end.
         let alone = is_total(text, at);
         let from = if alone { at } else { at + 1 };
-        let first = text.line(at).trim_start();
-        command(&mut parsed, &bare(first.strip_prefix("Command Line: ").unwrap_or(first)).unwrap_or_default());
+        command(&mut parsed, &bare(text, at).unwrap_or_default());
         for number in from..text.len().min(at + LONGEST) {
             let another = match is_total(text, number) {
                 true => parsed.has(table_of(text.line(number))),
@@ -157,9 +156,12 @@ impl Format for Diskspd {
             // A row of a table of Markdown begins and ends with a mark.
             let line = bare_row(whole);
             match line {
-                "Total IO" | "Read IO" | "Write IO" => {
+                _ if !table_of(line).is_empty() => {
                     tables += 1;
-                    table = line;
+                    table = table_of(line);
+                    if line.contains('|') {
+                        columns = columns_of(line);
+                    }
                 }
                 "total:" => table = "latencies",
                 _ if line.contains("%-ile") => table = "latencies",
@@ -205,9 +207,13 @@ fn bare_row(line: &str) -> &str {
     line.strip_prefix('|').map_or(line, |row| row.trim_end_matches('|').trim())
 }
 
-/// The table whose heading a line is.
-fn table_of(line: &str) -> &str {
-    Some(bare_row(line)).filter(|line| TABLES.contains(line)).unwrap_or_default()
+/// The table whose heading a line is. In a table of Markdown it may stand where its column of threads does.
+fn table_of(line: &str) -> &'static str {
+    let row = bare_row(line);
+    let (title, columns) = row.split_once('|').unwrap_or((row, ""));
+    let same = |table: &str| title.trim() == table || title.trim() == table.replace(' ', "");
+    let known = title.contains("IO") && (columns.is_empty() || columns.contains("I/O per s"));
+    TABLES.into_iter().find(|table| known && same(table)).unwrap_or_default()
 }
 
 const TABLES: [&str; 3] = ["Total IO", "Read IO", "Write IO"];
@@ -218,7 +224,8 @@ fn is_total(text: &Text, at: usize) -> bool {
         let line = bare_row(line);
         line.starts_with("thread") && line.contains("I/O per s")
     };
-    !table_of(text.line(at)).is_empty() && (at + 1..at + 4).any(|next| columns(text.line(next)))
+    let own = text.line(at).contains("I/O per s");
+    !table_of(text.line(at)).is_empty() && (own || (at + 1..at + 4).any(|next| columns(text.line(next))))
 }
 
 /// Whether a line is one of a table, of totals or of latencies.
@@ -239,24 +246,33 @@ fn is_its(line: &str, table: &str) -> bool {
         || ["Total IO", "Read IO", "Write IO", "Total latency", "avg."].iter().any(|start| line.starts_with(start))
 }
 
-/// The words behind the name of diskspd in a line, as a user typed them.
-fn bare(line: &str) -> Option<Vec<String>> {
-    // Asked of every line.
-    let words = line.contains(" -").then(|| commands(line, NAME).pop())??;
-    words.first().is_some_and(|word| word.starts_with('-')).then_some(words)
+/// The words behind the name of diskspd in a command that begins in a line, as a user typed them.
+fn bare(text: &Text, at: usize) -> Option<Vec<String>> {
+    let line = text.line(at);
+    // Asked of every line: whoever runs it writes it in one of these ways.
+    if !["diskspd", "iskSpd", "iskspd", "DISKSPD"].iter().any(|name| line.contains(name)) {
+        return None;
+    }
+    let words = commands(&continued(text, at, at + MOST_BETWEEN, is_options), NAME).pop()?;
+    // The line that diskspd prints may name the file first.
+    let first = if line.trim_start().starts_with("Command Line: ") { words.len() } else { 1 };
+    words.iter().take(first).any(|word| word.starts_with(['-', '/'])).then_some(words)
 }
 
 /// Whether a command stands in line `at` and its totals follow, without the command that diskspd prints and the input
 /// parameters, at which a report begins otherwise.
 fn is_above_totals(text: &Text, at: usize) -> bool {
     let line = text.line(at).trim_start();
-    if line.starts_with("Command Line: ") || bare(line).is_none() {
+    if line.starts_with("Command Line: ") || bare(text, at).is_none() {
         return false;
     }
     let starts = ["Command Line: ", "Input parameters:", "Results for timespan", "actual test time:", "Total IO"];
-    let next = (at + 1..at + MOST_BETWEEN).map(|next| text.line(next).trim_start());
-    let mut next = next.filter(|line| bare(line).is_some() || starts.iter().any(|start| line.starts_with(start)));
-    next.next().is_some_and(|line| starts[2..].iter().any(|start| line.starts_with(start)))
+    let start = |at: &usize, starts: &[&str]| {
+        let line = text.line(*at).trim_start();
+        !table_of(line).is_empty() || starts.iter().any(|start| line.starts_with(start))
+    };
+    let mut next = (at + 1..at + MOST_BETWEEN).filter(|next| bare(text, *next).is_some() || start(next, &starts));
+    next.next().is_some_and(|next| start(&next, &starts[2..]))
 }
 
 /// The load by the options of a command, of which the input parameters tell the same where they are printed: with `-R` or
@@ -375,7 +391,8 @@ fn is_only_thread(text: &Text, at: usize) -> bool {
             || behind_total(line).is_some()
     };
     let first = bare_row(text.line(at)).split_once('|').is_some_and(|(thread, _)| thread.trim() == "0");
-    first && !(at + 1..at + 4).any(|next| is_row(bare_row(text.line(next))))
+    let mut below = (at + 1..at + 4).map(|next| text.line(next)).take_while(|line| table_of(line).is_empty());
+    first && !below.any(|line| is_row(bare_row(line)))
 }
 
 fn total(parsed: &mut Parsed, table: &str, cells: &str, columns: Columns) {

@@ -103,8 +103,9 @@ pub(super) fn without_cut_number(lines: &mut [Line]) {
 // A row becomes the line that it was. Its cells end in one column, so that the place of a cell shows which cells the tool left
 // out. The row of lines below the heading goes. Tables whose tool prints bars of its own stay as they are.
 
-/// Words of a heading whose tool divides its columns by bars: the totals of diskspd and its percentiles.
-const OWN: [&str; 2] = ["thread", "%-ile"];
+/// Words of a heading whose tool divides its columns by bars: the totals of diskspd, whose title people put there too, and its
+/// percentiles.
+const OWN: [&str; 8] = ["thread", "%-ile", "total io", "totalio", "read io", "readio", "write io", "writeio"];
 /// Most columns of a table, and the widest that is kept below one another: those of tools are narrower.
 const MOST_COLUMNS: usize = 40;
 const WIDEST: usize = 40;
