@@ -84,7 +84,9 @@ impl Format for Dd {
         if copied_at(text, at).is_some() {
             return is_result(text, at);
         }
-        (records(text.line(at)).is_some() || !called(text.line(at)).is_empty()) && result_below(text, at).is_some()
+        let calls =
+            || text.line(at).contains(NAME) && !called(&continued(text, at, at + MOST_BETWEEN, is_operands)).is_empty();
+        (records(text.line(at)).is_some() || calls()) && result_below(text, at).is_some()
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -214,7 +216,8 @@ fn result_below(text: &Text, at: usize) -> Option<usize> {
             || copied(line).is_some()
             || line.contains("dd:")
             || line.contains("truncated")
-            || goes_on(before);
+            || goes_on(before)
+            || is_operands(line);
         if !ours || !called(line).is_empty() {
             return None;
         }
@@ -464,7 +467,12 @@ fn heading(text: &Text, at: usize) -> Option<&str> {
     (at.saturating_sub(MOST_BETWEEN)..at)
         .rev()
         .map(|line| text.line(line))
-        .find(|line| !line.trim().is_empty() && records(line).is_none() && copied(line).is_none())
+        .find(|line| !is_rule(line) && records(line).is_none() && copied(line).is_none())
+}
+
+/// Whether a line is empty, or the stroke below a heading.
+fn is_rule(line: &str) -> bool {
+    line.trim().chars().all(|c| matches!(c, '=' | '-' | '*' | '#' | '─'))
 }
 
 /// The direction that a line of words names.
