@@ -12,7 +12,7 @@ use assay_core::finding::{Finding, Missing};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
-use crate::command::{commands, is_device};
+use crate::command::{commands, continued, is_device, is_options};
 use crate::number::{Base, Printed, Told, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, MOST_FIGURES, Report, Section};
@@ -50,17 +50,16 @@ impl Format for Hdparm {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        let line = text.line(at);
-        has_timing(line)
-            || device(line).is_some()
+        has_timing(text.line(at))
+            || device(text, at).is_some()
                 && (at + 1..at + MOST_BETWEEN)
-                    .take_while(|next| device(text.line(*next)).is_none())
+                    .take_while(|next| device(text, *next).is_none())
                     .any(|next| has_timing(text.line(next)))
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::new(NAME);
-        report.medium.device = device(text.line(at));
+        report.medium.device = device(text, at);
         report.medium.path = report.medium.device.clone().unwrap_or_default();
         let first = (at..at + MOST_BETWEEN).find(|line| has_timing(text.line(*line))).unwrap_or(at);
         let end = end(text, first);
@@ -80,10 +79,12 @@ fn has_timing(line: &str) -> bool {
     line.contains("Timing ") && TIMING.is_match(line)
 }
 
-/// The device of a line that names it, as the tool does, or of a command line.
-fn device(line: &str) -> Option<String> {
+/// The device of a line that names it, as the tool does, or of a command that begins in it.
+fn device(text: &Text, at: usize) -> Option<String> {
+    let line = text.line(at);
     let named = line.trim().strip_suffix(':').filter(|name| is_device(name) && !name.contains(char::is_whitespace));
-    let called = || commands(line, NAME).into_iter().flatten().find(|word| is_device(word));
+    let whole = || line.contains(NAME).then(|| continued(text, at, at + MOST_BETWEEN, is_options));
+    let called = || commands(&whole()?, NAME).into_iter().flatten().find(|word| is_device(word));
     named.map(str::to_owned).or_else(called)
 }
 
