@@ -22,7 +22,7 @@ use crate::text::{Text, json_begins, json_body};
 /// Longest job that is read, in bytes: one with all bins of three latencies and directions has half of it.
 const LONGEST_JOB: usize = 4 << 20;
 /// The name of the sum over all clients.
-const ALL_CLIENTS: &str = "All clients";
+pub(super) const ALL_CLIENTS: &str = "All clients";
 /// Longest options for all jobs in bytes: each job has a copy of them.
 const LONGEST_OPTIONS: usize = 16 << 10;
 /// Most jobs of a document.

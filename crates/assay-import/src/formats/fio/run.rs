@@ -12,6 +12,7 @@ use assay_core::workload::{Op, Workload};
 use super::command::Command;
 use super::job::{Job, Side, States, together};
 use super::load::Definition;
+use super::machine::ALL_CLIENTS;
 use super::{load, machine, status, text};
 use crate::date;
 use crate::number::Told;
@@ -174,25 +175,16 @@ fn version(line: &str) -> Option<String> {
     plain.then(|| rest.to_owned())
 }
 
+/// How other lines of fio begin, and what stands before a colon.
+const STARTS: [&str; 3] = ["Starting ", "Run status group", "Disk stats"];
+const NAMES: [&str; 7] = ["READ", "WRITE", "TRIM", "MIXED", "Jobs", "fio", "note"];
+
 /// Whether a line is another of those that fio prints.
 fn is_fios(line: &str) -> bool {
-    let line = line.trim();
-    line.is_empty()
-        || line == "..."
-        || [
-            "Starting ",
-            "Jobs: ",
-            "Run status group",
-            "READ: ",
-            "WRITE: ",
-            "TRIM: ",
-            "MIXED: ",
-            "Disk stats",
-            "fio: ",
-            "note: ",
-        ]
-        .iter()
-        .any(|start| line.starts_with(start))
+    let line = line.trim().trim_start_matches("* ");
+    matches!(line, "" | "...")
+        || STARTS.iter().any(|start| line.starts_with(start))
+        || line.split_once(": ").is_some_and(|(name, _)| NAMES.contains(&name))
         || ["Laying out IO file", ": ios=", "aggrios=", ", aggrb=", "hostname="].iter().any(|part| line.contains(part))
 }
 
@@ -224,6 +216,10 @@ impl Call {
         let Some((job, rest, end)) = text::read_text(text, at, |job, op| self.block(job, op)) else {
             return Some(at + 1);
         };
+        // What all clients of a server did is the sum of results above.
+        if job.name == ALL_CLIENTS && !self.text.jobs.is_empty() {
+            return Some(end);
+        }
         if self.text.is_later_state(&job) {
             self.text.again();
         }
@@ -348,7 +344,7 @@ impl Call {
             report.medium.path = path;
         }
         report.host.hostname =
-            same(jobs.iter().map(|job| job.host.as_ref())).filter(|_| jobs.iter().all(|j| j.name != "All clients"));
+            same(jobs.iter().map(|job| job.host.as_ref())).filter(|_| jobs.iter().all(|j| j.name != ALL_CLIENTS));
         let told: u32 = jobs.iter().map(|job| job.jobs.unwrap_or(1)).fold(0, u32::saturating_add);
         // Of a result that does not tell of how many jobs it is, none may be missing.
         let untold = jobs.iter().any(|job| job.grouped && job.jobs.is_none());

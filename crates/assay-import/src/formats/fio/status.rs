@@ -21,12 +21,12 @@ const MOST_ABOVE: usize = 100;
 
 static NEW_SUM: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^\s*(READ|WRITE|MIXED): bw=[0-9.]+[KMGTPi]*B/s \(([0-9.]+)([kMGTP]?B)/s\),.*? io=([0-9.]+)([KMGTP]?i?B) .*?run=\d+-(\d+)msec",
+        r"^\s*(?:\* )?(READ|WRITE|MIXED): bw=[0-9.]+[KMGTPi]*B/s \(([0-9.]+)([kMGTP]?B)/s\),.*? io=([0-9.]+)([KMGTP]?i?B) .*?run=\d+-(\d+)msec",
     )
 });
 static OLD_SUM: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^\s*(READ|WRITE|MIXED): io=([0-9.]+)([KMGTP]?B), aggrb=([0-9.]+)([KMGTP]?B)/s, minb=.*? mint=\d+msec, maxt=(\d+)msec",
+        r"^\s*(?:\* )?(READ|WRITE|MIXED): io=([0-9.]+)([KMGTP]?B), aggrb=([0-9.]+)([KMGTP]?B)/s, minb=.*? mint=\d+msec, maxt=(\d+)msec",
     )
 });
 static GROUP: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Run status group (\d+) \(all jobs\):"));
