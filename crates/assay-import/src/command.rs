@@ -22,14 +22,30 @@ pub(crate) fn continued<'a>(text: &'a Text, at: usize, before: usize, wrapped: i
     let mut whole = Cow::Borrowed(text.line(at).trim());
     for next in at + 1..before.min(text.len()).min(at + MOST_LINES) {
         let line = text.line(next).trim();
-        let part = match without_mark(&whole) {
-            Some(part) => part,
-            None if wrapped(line) => &whole,
+        let joined = match without_mark(&whole) {
+            Some(part) => format!("{part} {line}"),
+            None if wrapped(line) => format!("{whole} {line}"),
+            // Cut at the width of a terminal, within a word or at a blank, which one of the lines has then.
+            None if is_cut_off(text, next) => {
+                let blank = if text.line(next - 1).ends_with(' ') { " " } else { "" };
+                format!("{whole}{blank}{}", text.line(next).trim_end())
+            }
             None => break,
         };
-        whole = Cow::Owned(format!("{part} {line}"));
+        whole = Cow::Owned(joined);
     }
     whole
+}
+
+/// Narrowest terminal.
+const NARROWEST: usize = 79;
+
+/// Whether a line is the rest of a command that a terminal has cut at its width: it has options, and is no output.
+pub(crate) fn is_cut_off(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    let cut = at.checked_sub(1).is_some_and(|before| text.line(before).chars().count() >= NARROWEST);
+    let is_option = |word: &str| word.starts_with('-') && word.trim_start_matches('-').starts_with(char::is_alphabetic);
+    cut && !line.contains(": ") && line.split_whitespace().any(is_option)
 }
 
 /// Whether a command goes on behind this line.
@@ -384,6 +400,10 @@ mod tests {
             assert_eq!(whole(lines).split_whitespace().collect::<Vec<_>>(), ["fio", "-a", "-b"], "{lines}");
         }
         assert_eq!(whole("`fio -a`\nx\n"), "`fio -a`");
+        let long = format!("fio --name={} --b", "x".repeat(70));
+        assert_eq!(whole(&format!("{long}\ns=4k --rw=read\n")), format!("{long}s=4k --rw=read"));
+        assert_eq!(whole(&format!("{long}s=4k\n --rw=read\n")), format!("{long}s=4k --rw=read"));
+        assert_eq!(whole(&format!("{long}s=4k\nx: (g=0): --rw\n")), format!("{long}s=4k"));
         assert_eq!(whole("fio -a\n---\n"), "fio -a");
     }
 

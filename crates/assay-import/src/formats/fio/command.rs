@@ -10,7 +10,7 @@ use assay_core::workload::Op;
 
 use super::job::Job;
 use super::load::{self, Definition};
-use crate::command::{commands, continued, goes_on, is_options};
+use crate::command::{commands, continued, goes_on, is_cut_off, is_options};
 use crate::text::Text;
 
 /// Most lines between a command and its output, those of the command included.
@@ -52,7 +52,7 @@ impl Command {
             if let Some(words) = words(text, line, at) {
                 return Self::from_words(&words, line);
             }
-            let goes_on = is_options(here) || goes_on(here);
+            let goes_on = is_options(here) || goes_on(here) || is_cut_off(text, line);
             let between = here.is_empty() || here.ends_with(':') || BETWEEN.iter().any(|start| here.starts_with(start));
             if !goes_on && !between {
                 return None;

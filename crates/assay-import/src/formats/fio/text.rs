@@ -101,13 +101,20 @@ pub(super) fn definition_at(text: &Text, at: usize) -> Option<(Definition, usize
     let (line, end) = wrapped(text, at, &DEFINITION)?;
     // The depth comes last.
     let more = text.line(end).trim();
-    match more.strip_prefix("iodepth=") {
-        Some(depth) if line.ends_with(',') && depth.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Some((definition(&format!("{line} {more}"))?, end + 1))
-        }
-        _ => Some((definition(&line)?, end)),
-    }
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let next = match more.strip_prefix("iodepth=") {
+        Some(depth) if line.ends_with(',') && digits(depth) => format!("{line} {more}"),
+        // The line ends within its number, or its name.
+        None if digits(more) && DEPTH.is_match(&line) => format!("{line}{more}"),
+        None if !line.contains("iodepth=") && CUT_DEPTH.is_match(more) => format!("{line}{more}"),
+        _ => return Some((definition(&line)?, end)),
+    };
+    Some((definition(&next)?, end + 1))
 }
+
+/// Ends of the line of a definition.
+static DEPTH: LazyLock<Regex> = LazyLock::new(|| regex(r", iodepth=\d*$"));
+static CUT_DEPTH: LazyLock<Regex> = LazyLock::new(|| regex(r"^[, a-z_0-9]{0,30}=\d+$"));
 
 /// The line that begins at `at`, as fio printed it, where it was wrapped into the next ones, and the first line behind it.
 fn wrapped(text: &Text, at: usize, shape: &Regex) -> Option<(String, usize)> {
@@ -120,7 +127,9 @@ fn wrapped(text: &Text, at: usize, shape: &Regex) -> Option<(String, usize)> {
         if more.is_empty() || more.contains(": (g") {
             break;
         }
-        line = format!("{} {more}", line.trim_end());
+        // A blank stands behind these alone: a terminal wraps within words, too.
+        let blank = if line.ends_with([' ', ',', ':', ')']) { " " } else { "" };
+        line = format!("{}{blank}{more}", line.trim_end());
     }
     None
 }
@@ -207,6 +216,10 @@ pub(super) fn read_text(
     }
     while number < text.len() {
         if !is_within(text.line(number)) {
+            if is_rest(text, number) {
+                number += 1;
+                continue;
+            }
             break;
         }
         let (whole, next) = unwrapped(text, number);
@@ -285,7 +298,11 @@ pub(super) fn unwrapped(text: &Text, at: usize) -> (String, usize) {
         let more = text.line(next).trim();
         // Between two brackets there was no blank.
         let blank = if line.ends_with(')') && more.starts_with('(') { "" } else { " " };
-        let joined = format!("{line}{blank}{more}");
+        let mut joined = format!("{line}{blank}{more}");
+        // A terminal wraps within words, too.
+        if line.chars().count() >= NARROWEST && text_side(without_host(&joined)).is_none() {
+            joined = format!("{line}{more}");
+        }
         let of_side = || text_side(without_host(&line)).is_none() && text_side(without_host(&joined)).is_some();
         let open = line.ends_with([',', '[', '(', '=']) || of_side();
         if !open || more.is_empty() || is_within(more) || more.contains("(g") {
@@ -294,6 +311,15 @@ pub(super) fn unwrapped(text: &Text, at: usize) -> (String, usize) {
         line = joined;
     }
     (line, at + MOST_PIECES)
+}
+
+/// Narrowest terminal.
+const NARROWEST: usize = 79;
+
+/// Whether a line is the rest of the one before, which a terminal or a page has cut at its width: a result goes on behind it.
+fn is_rest(text: &Text, at: usize) -> bool {
+    let (before, line) = (text.line(at - 1).chars().count(), text.line(at));
+    before >= NARROWEST && !line.is_empty() && line.len() < before && is_within(text.line(at + 1)) && !is_result(line)
 }
 
 /// The line of a direction; `Some(None)` where it is one that is not taken.
