@@ -4,11 +4,12 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_core::event::{Event, EventKind};
+use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use tokio::sync::watch;
 
@@ -155,8 +156,13 @@ impl Job {
             wait_for_end(&child);
             // Its number is its own until it is waited for: from here on nothing is sent to it.
             locked(&job.inner).child = None;
-            let code = child.wait().ok().and_then(|status| status.code());
-            locked(&job.inner).state = State::Ended(code);
+            let status = child.wait().ok();
+            let mut inner = locked(&job.inner);
+            // One that had not come to listen ends by the signal itself, and has begun nothing.
+            let stopped = inner.state == State::Stopping && status.is_some_and(was_asked_to_end);
+            let code = if stopped { Some(Exit::Interrupted as i32) } else { status.and_then(|status| status.code()) };
+            inner.state = State::Ended(code);
+            drop(inner);
             job.news.send_replace(());
         });
     }
@@ -236,6 +242,19 @@ impl Job {
 fn interrupt(child: u32) -> bool {
     let child = i32::try_from(child).ok().and_then(rustix::process::Pid::from_raw);
     child.is_some_and(|child| rustix::process::kill_process(child, rustix::process::Signal::TERM).is_ok())
+}
+
+/// Whether a process ended by the signal that asked it to.
+#[cfg(unix)]
+fn was_asked_to_end(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    status.signal() == Some(rustix::process::Signal::TERM.as_raw())
+}
+
+/// Here none is asked.
+#[cfg(not(unix))]
+fn was_asked_to_end(_status: ExitStatus) -> bool {
+    false
 }
 
 /// Waits until a process has ended, and leaves its number to it.
@@ -321,6 +340,16 @@ mod tests {
         assert_eq!(job.state(), State::Ended(Some(130)), "what has ended is not stopped");
         let more = jobs.start(Path::new("/bin/sh"), Vec::new(), String::new());
         assert!(more.is_err(), "a server that ends starts nothing");
+    }
+
+    #[test]
+    fn one_that_is_stopped_before_it_listens_was_stopped_and_not_killed() {
+        let jobs = Jobs::default();
+        let job = shell(&jobs, "while :; do sleep 0.01; done");
+        assert!(job.stop());
+        assert_eq!(wait(&job), State::Ended(Some(Exit::Interrupted as i32)));
+        let job = shell(&jobs, "kill -KILL $$");
+        assert_eq!(wait(&job), State::Ended(None));
     }
 
     #[test]

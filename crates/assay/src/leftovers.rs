@@ -130,19 +130,24 @@ fn journals_directory() -> Result<PathBuf, Failure> {
     Ok(state::directory()?.join(DIRECTORY))
 }
 
+/// A name for the journal of a probe of `device`, with the time for people. Of two probes in a second the ids differ.
+fn journal_name(device: &Path) -> String {
+    let name = device.to_string_lossy().trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    format!("{name}-{}-{}", jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"), assay_store::new_id())
+}
+
 /// Where the journal of a probe of `device` goes. It is found again there, or, where `elsewhere` names
 /// another place, through a pointer.
 pub(crate) fn new_journal_place(device: &Path, elsewhere: Option<&Path>) -> Result<PathBuf, Failure> {
     let fail = |path: &Path, e: std::io::Error| Failure::environment(format!("{}: {e}", shown(path)));
-    let name = device.to_string_lossy().trim_start_matches('/').replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let when = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let name = journal_name(device);
     match elsewhere {
-        None => Ok(DataDirectory::made(DIRECTORY)?.path(&format!("{name}-{when}.{JOURNAL}"))),
+        None => Ok(DataDirectory::made(DIRECTORY)?.path(&format!("{name}.{JOURNAL}"))),
         Some(path) => {
             let path = std::path::absolute(path).map_err(|e| fail(path, e))?;
             // The probe need not fail where only the pointer cannot be made.
             if let Ok(pointers) = DataDirectory::made(DIRECTORY) {
-                let _ = pointers.write(&format!("{name}-{when}.{ELSEWHERE}"), assay_store::bytes_of(&path));
+                let _ = pointers.write(&format!("{name}.{ELSEWHERE}"), assay_store::bytes_of(&path));
             }
             Ok(path)
         }
@@ -300,4 +305,15 @@ pub(crate) fn restore_document(pending: &Pending, device: &Path) -> PendingDocum
 /// The command that puts back.
 pub(crate) fn restore_command(journal: &Path, device: &Path) -> String {
     format!("assay verify --restore {} {}", operand(journal), operand(device))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_probes_of_a_device_in_a_second_have_journals_of_their_own() {
+        let names = [journal_name(Path::new("/dev/sdx")), journal_name(Path::new("/dev/sdx"))];
+        assert!(names[0] != names[1] && names.iter().all(|name| name.starts_with("dev-sdx-")), "{names:?}");
+    }
 }

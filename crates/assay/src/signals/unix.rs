@@ -294,7 +294,11 @@ fn end_like(child: Pid, left: impl FnOnce() -> Vec<String> + Send + 'static) -> 
         }
     };
     if let Some(signal) = status.and_then(|s| s.signal()) {
-        output::tell(&format!("assay: the working process ended by {}", cause(signal)));
+        match signal {
+            // It had not come to listen.
+            SIGINT | SIGTERM | SIGHUP => output::tell("interrupted"),
+            _ => output::tell(&format!("assay: the working process ended by {}", cause(signal))),
+        }
         let (tell, received) = channel();
         let removing = Builder::new().spawn(move || tell.send(left()));
         if removing.is_ok()
