@@ -73,6 +73,8 @@ pub struct Access {
     port: u16,
     /// Whether the server listens on all addresses of the machine.
     everywhere: bool,
+    /// Whether it speaks TLS.
+    is_secure: bool,
     /// Wrong tokens are answered one after the other, and late.
     wrong: Mutex<()>,
 }
@@ -87,20 +89,23 @@ const WRONG_WAITS: Duration = Duration::from_secs(1);
 impl Access {
     /// For a server that listens on this address; `random` is fresh, and `names` are further host names that lead to it.
     #[must_use]
-    pub fn new(secret: Secret, random: [u8; 32], address: SocketAddr, names: &[String]) -> Self {
+    pub fn new(secret: Secret, random: [u8; 32], address: SocketAddr, names: &[String], is_secure: bool) -> Self {
         let (port, everywhere) = (address.port(), address.ip().is_unspecified());
         let mut hosts = vec![address.to_string()];
         if address.ip().is_loopback() || everywhere {
             hosts.push(format!("localhost:{port}"));
         }
         for name in names.iter().map(|name| name.to_ascii_lowercase()) {
-            // A proxy passes on the name by which it was reached, with its own port or none.
-            hosts.extend([format!("{name}:{port}"), format!("{name}:80"), format!("{name}:443")]);
+            hosts.extend([format!("{name}:{port}"), format!("{name}:443")]);
+            if !is_secure {
+                // A proxy passes on the name by which it was reached, with its own port or none.
+                hosts.push(format!("{name}:80"));
+            }
         }
         let base = Secret::from_random(random);
         let (session, form) = (base.derived("assay serve session"), base.derived("assay serve form"));
         let cookie = format!("assay-{port}");
-        Self { secret, session, form, cookie, hosts, port, everywhere, wrong: Mutex::new(()) }
+        Self { secret, session, form, cookie, hosts, port, everywhere, is_secure, wrong: Mutex::new(()) }
     }
 
     /// The value of the hidden field in forms.
@@ -123,7 +128,8 @@ impl Access {
     /// name can: where the server listens on all of them, each is its own.
     fn knows(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
-        let whole = if has_port(&host) { host } else { format!("{host}:80") };
+        let usual = if self.is_secure { 443 } else { 80 };
+        let whole = if has_port(&host) { host } else { format!("{host}:{usual}") };
         let is_address =
             || self.everywhere && whole.parse::<SocketAddr>().is_ok_and(|address| address.port() == self.port);
         self.hosts.contains(&whole) || is_address()
@@ -139,8 +145,12 @@ impl Access {
     pub(crate) fn is_cross_site(&self, headers: &HeaderMap) -> bool {
         let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let other_site = said("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site));
-        let other_origin =
-            said("origin").is_some_and(|origin| !self.knows(origin.split_once("://").map_or(origin, |(_, host)| host)));
+        // Behind a proxy the page may have come by TLS, and with TLS of its own it came by nothing else.
+        let own_origin = |origin: &str| match origin.split_once("://") {
+            Some((scheme, host)) => (scheme == "https" || !self.is_secure) && self.knows(host),
+            None => false,
+        };
+        let other_origin = said("origin").is_some_and(|origin| !own_origin(origin));
         other_site || other_origin
     }
 
@@ -151,7 +161,8 @@ impl Access {
             tokio::time::sleep(WRONG_WAITS).await;
             return None;
         }
-        Some(format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie, self.session.text()))
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        Some(format!("{}={}; Path=/; HttpOnly; SameSite=Strict{secure}", self.cookie, self.session.text()))
     }
 }
 
@@ -163,7 +174,7 @@ mod tests {
 
     fn access() -> Access {
         let secret = Secret::from_random([1; 32]);
-        Access::new(secret, [2; 32], "127.0.0.1:4321".parse().unwrap(), &["nas.lan".to_owned()])
+        Access::new(secret, [2; 32], "127.0.0.1:4321".parse().unwrap(), &["nas.lan".to_owned()], false)
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -190,16 +201,29 @@ mod tests {
             assert_eq!(access.is_own_host(&headers(&[("host", host)])), own, "{host}");
         }
         assert!(!access.is_own_host(&HeaderMap::new()));
-        let everywhere = Access::new(Secret::from_random([1; 32]), [2; 32], "0.0.0.0:4321".parse().unwrap(), &[]);
+        let everywhere =
+            Access::new(Secret::from_random([1; 32]), [2; 32], "0.0.0.0:4321".parse().unwrap(), &[], false);
         assert!(everywhere.is_own_host(&headers(&[("host", "192.168.1.5:4321")])));
         assert!(everywhere.is_own_host(&headers(&[("host", "localhost:4321")])));
         assert!(!everywhere.is_own_host(&headers(&[("host", "192.168.1.5:80")])));
-        let usual = Access::new(Secret::from_random([1; 32]), [2; 32], "127.0.0.1:80".parse().unwrap(), &[]);
+        let usual = Access::new(Secret::from_random([1; 32]), [2; 32], "127.0.0.1:80".parse().unwrap(), &[], false);
         for host in ["127.0.0.1", "127.0.0.1:80", "localhost"] {
             assert!(usual.is_own_host(&headers(&[("host", host)])), "browsers leave the usual port out: {host}");
         }
         assert!(!usual.is_cross_site(&headers(&[("origin", "http://127.0.0.1")])));
         assert!(!everywhere.is_own_host(&headers(&[("host", "attacker.example:4321")])));
+    }
+
+    #[test]
+    fn with_tls_only_pages_of_tls_are_its_own() {
+        let address = "127.0.0.1:4321".parse().unwrap();
+        let access = Access::new(Secret::from_random([1; 32]), [2; 32], address, &["nas.lan".to_owned()], true);
+        for (host, own) in [("nas.lan", true), ("nas.lan:4321", true), ("nas.lan:80", false), ("127.0.0.1:4321", true)]
+        {
+            assert_eq!(access.is_own_host(&headers(&[("host", host)])), own, "{host}");
+        }
+        assert!(!access.is_cross_site(&headers(&[("origin", "https://nas.lan")])));
+        assert!(access.is_cross_site(&headers(&[("origin", "http://nas.lan:4321")])));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
+use crate::connections::Place;
 use crate::page;
 
 /// Longest form, in bytes.
@@ -69,9 +70,14 @@ async fn judged(app: &Arc<App>, request: Request, next: Next) -> Response {
             }
         };
     }
-    if access.has_session(headers) || is_open(request.uri().path(), app.asks_for_token) {
+    let is_logged_in = access.has_session(headers);
+    if is_logged_in || is_open(request.uri().path(), app.asks_for_token) {
+        let place = request.extensions().get::<Arc<Place>>().filter(|_| is_logged_in).cloned();
         return match whole(request).await {
-            Some(request) => next.run(request).await,
+            Some(request) => match place.map(|place| place.answers()) {
+                Some(answering) => answering.with(next.run(request).await),
+                None => next.run(request).await,
+            },
             None => plain(StatusCode::BAD_REQUEST, "This form is too long, or it took too long to arrive."),
         };
     }

@@ -6,6 +6,7 @@
 mod access;
 mod app;
 mod browse;
+mod connections;
 mod form;
 mod guard;
 mod jobs;
@@ -16,8 +17,10 @@ mod program;
 mod questions;
 mod routes;
 mod server;
+mod tls;
 
 pub use access::{Access, Secret, TOKEN_LEAST};
 pub use program::{Answer, FleetRunLine, Place, Program, Refusal, SuiteLine};
 pub use questions::commands;
-pub use server::{ServeError, Server};
+pub use server::{Listen, ServeError, Server};
+pub use tls::{Tls, TlsError};

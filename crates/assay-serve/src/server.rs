@@ -1,28 +1,40 @@
 //! Connections: how many, how long they may take, and how they end.
 
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use futures_util::future::select;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 
 use crate::access::{Access, Secret};
 use crate::app::App;
+use crate::connections::{Place, Places, Timed};
 use crate::jobs::Jobs;
 use crate::program::Program;
 use crate::routes::router;
+use crate::tls::Tls;
 
 /// Connections at once.
 const MOST_CONNECTIONS: usize = 256;
 /// Pages that are made at once.
 const MOST_PAGES: usize = 2;
-/// How long the head of a request may take, and how long a connection may wait for the next.
+/// How long the head of a request may take, and how long a connection may wait for the next; of TLS also its beginning.
 const HEAD: Duration = Duration::from_secs(5);
+/// How long a client may take none of what is written to it.
+const WRITE: Duration = Duration::from_secs(20);
 /// Between two tries to take a connection, where the system has no room for one.
 const NO_ROOM: Duration = Duration::from_millis(200);
 /// How often the server looks whether it was asked to end.
@@ -50,28 +62,36 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
+/// Where a server listens, and for whom.
+pub struct Listen<'a> {
+    /// The address.
+    pub address: SocketAddr,
+    /// Further host names that lead to it.
+    pub names: &'a [String],
+    /// The token that the user chose; none for a secret in the address.
+    pub chosen: Option<Secret>,
+    /// Certificate and key; none without TLS.
+    pub tls: Option<Tls>,
+}
+
 /// A server that listens and does not answer yet.
 pub struct Server {
     runtime: tokio::runtime::Runtime,
     listener: TcpListener,
     app: Arc<App>,
     router: Router,
+    tls: Option<TlsAcceptor>,
     /// The address that it listens on.
     pub address: SocketAddr,
 }
 
 impl Server {
-    /// Listens. `chosen` is the token that the user chose, and `random` two times 256 fresh random bits.
+    /// Listens. `random` is two times 256 fresh random bits.
     ///
     /// # Errors
     /// See [`ServeError`].
-    pub fn listen(
-        address: SocketAddr,
-        names: &[String],
-        chosen: Option<Secret>,
-        random: [[u8; 32]; 2],
-        program: impl Program,
-    ) -> Result<(Self, Secret), ServeError> {
+    pub fn listen(on: Listen<'_>, random: [[u8; 32]; 2], program: impl Program) -> Result<(Self, Secret), ServeError> {
+        let Listen { address, names, chosen, tls } = on;
         if !is_this_machine(address.ip()) && chosen.is_none() {
             return Err(ServeError::NeedsToken { address });
         }
@@ -88,32 +108,32 @@ impl Server {
         let secret = chosen.unwrap_or_else(|| Secret::from_random(random[0]));
         let app = Arc::new(App {
             program: Box::new(program),
-            access: Access::new(secret.clone(), random[1], address, names),
+            access: Access::new(secret.clone(), random[1], address, names, tls.is_some()),
             jobs: Jobs::default(),
             turns: Arc::new(Semaphore::new(MOST_PAGES)),
             asks_for_token,
         });
         let router = router(Arc::clone(&app));
-        Ok((Self { runtime, listener, app, router, address }, secret))
+        let tls = tls.as_ref().map(Tls::acceptor);
+        Ok((Self { runtime, listener, app, router, tls, address }, secret))
     }
 
     /// Answers until `ends` says so; stops what pages began, and waits until that has cleaned up.
     pub fn run(self, ends: impl Fn() -> bool) {
-        let Self { runtime, listener, app, router, .. } = self;
+        let Self { runtime, listener, app, router, tls, .. } = self;
         runtime.block_on(async move {
-            let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            let places = Places::new(MOST_CONNECTIONS);
             while !ends() {
-                let Ok(taken) = tokio::time::timeout(LOOK, listener.accept()).await else { continue };
+                let Ok(taken) = timeout(LOOK, listener.accept()).await else { continue };
                 match taken {
                     Ok((stream, _)) => {
-                        // Who comes when all are taken is not answered: the connection is closed.
-                        if let Ok(place) = Arc::clone(&connections).try_acquire_owned() {
-                            let router = router.clone();
-                            tokio::spawn(async move {
-                                serve(stream, router).await;
-                                drop(place);
-                            });
-                        }
+                        // Where all are answered the connection is closed.
+                        let Some(place) = places.take() else { continue };
+                        let (router, tls) = (router.clone(), tls.clone());
+                        tokio::spawn(async move {
+                            let served = pin!(serve(stream, tls, router, Arc::clone(&place)));
+                            select(served, pin!(place.is_given_away())).await;
+                        });
                     }
                     Err(_) => tokio::time::sleep(NO_ROOM).await,
                 }
@@ -125,13 +145,31 @@ impl Server {
     }
 }
 
-async fn serve(stream: TcpStream, router: Router) {
+async fn serve(stream: TcpStream, tls: Option<TlsAcceptor>, router: Router, place: Arc<Place>) {
     let _ = stream.set_nodelay(true);
+    let stream = Timed::new(stream, WRITE);
+    match tls {
+        None => answer(stream, router, place).await,
+        // Who speaks anything else, or takes too long, is not answered.
+        Some(tls) => {
+            if let Ok(Ok(stream)) = timeout(HEAD, tls.accept(stream)).await {
+                answer(stream, router, place).await;
+            }
+        }
+    }
+}
+
+async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router, place: Arc<Place>) {
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&place));
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_headers(64)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service);
     // A browser that went away is no error.
     let _ = connection.await;
 }

@@ -268,6 +268,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) token_file: Option<PathBuf>,
 
+    /// PEM file with the certificate of the server and those that sign it: it speaks TLS then
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// PEM file with the certificate's private key, without a password
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+
     /// Host name that leads to the server, beside its address; repeat for more
     #[arg(long = "name", value_name = "HOST")]
     pub(crate) names: Vec<String>,

@@ -13,7 +13,8 @@ use assay_device::{Sysroot, survey};
 use assay_engine::Control;
 use assay_report::{Lives, Part, film_part};
 use assay_serve::{
-    Answer as PageAnswer, FleetRunLine, Place, Program, Refusal, Secret, Server, SuiteLine, TOKEN_LEAST,
+    Answer as PageAnswer, FleetRunLine, Listen, Place, Program, Refusal, Secret, Server, SuiteLine, TOKEN_LEAST, Tls,
+    TlsError,
 };
 use assay_store::{Detail, Store, Summary};
 use clap::Parser;
@@ -28,24 +29,30 @@ use crate::{files, output, queries, signals, state, suites};
 
 /// Longest token file, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
+/// Longest file of certificates or of a key, in bytes.
+const LONGEST_PEM: u64 = 1 << 20;
 
 pub(super) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let chosen = args.token_file.as_deref().map(token).transpose()?;
     let asks_for_token = chosen.is_some();
     let program = Own { executable: std::env::current_exe().map_err(|e| Failure::environment(format!("assay: {e}")))? };
     let random = [state::random_key()?, state::random_key()?];
-    let (server, secret) = Server::listen(args.listen, &args.names, chosen, random, program)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let plain = format!("http://{}/", server.address);
+    let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+    let tls = tls.map(|(certificates, key)| tls_of(certificates, key)).transpose()?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let listen = Listen { address: args.listen, names: &args.names, chosen, tls };
+    let (server, secret) =
+        Server::listen(listen, random, program).map_err(|error| Failure::usage(error.to_string()))?;
+    let plain = format!("{scheme}://{}/", server.address);
     let address = if asks_for_token { plain } else { format!("{plain}?key={}", secret.text()) };
     if args.json {
         output::print_json(&ServeDocument { address, asks_for_token })?;
     } else {
         output::print(&address)?;
-        if !server.address.ip().is_loopback() {
+        if !server.address.ip().is_loopback() && args.tls_cert.is_none() {
             output::tell_wrapped(
                 "other machines can reach this address, and the connection is not encrypted: use it in a network that you \
-                 trust, or listen on 127.0.0.1 behind a proxy or ssh -L",
+                 trust, give it a certificate with --tls-cert, or listen on 127.0.0.1 behind a proxy or ssh -L",
             );
         }
         output::tell("Ctrl-C ends the server");
@@ -56,12 +63,32 @@ pub(super) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
+/// The beginning of a file, or why there is none, with the mend.
+fn beginning(path: &Path, longest: u64, mend: &str) -> Result<Vec<u8>, Failure> {
+    let mut content = Vec::new();
+    let read = files::open(path).and_then(|file| file.take(longest).read_to_end(&mut content));
+    read.map_err(|error| Failure::usage(format!("{}: cannot be read: {error}; {mend}", output::shown(path))))?;
+    Ok(content)
+}
+
+/// The certificates and the key in two files.
+fn tls_of(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
+    let texts = [
+        beginning(certificates, LONGEST_PEM, "name a certificate in PEM form")?,
+        beginning(key, LONGEST_PEM, "name the private key of the certificate in PEM form")?,
+    ];
+    Tls::from_pem(&texts[0], &texts[1]).map_err(|error| {
+        let about = if error == TlsError::NoKey { key } else { certificates };
+        Failure::usage(harmless(&format!("{}: {error}", about.display())))
+    })
+}
+
 /// The token in a file.
 fn token(path: &Path) -> Result<Secret, Failure> {
     let shown = output::shown(path);
-    let mut text = String::new();
-    let read = files::open(path).and_then(|file| file.take(LONGEST_TOKEN).read_to_string(&mut text));
-    read.map_err(|error| Failure::usage(format!("{shown}: cannot be read: {error}; write a token into it")))?;
+    let text = beginning(path, LONGEST_TOKEN, "write a token into it")?;
+    let text = String::from_utf8(text)
+        .map_err(|_| Failure::usage(format!("{shown}: is not a text file; write a token into it")))?;
     Secret::chosen(&text).ok_or_else(|| {
         Failure::usage(format!("{shown}: the token is shorter than {TOKEN_LEAST} characters; write a longer one"))
     })

@@ -60,6 +60,7 @@ mod schema;
 mod sensors;
 mod serve;
 mod serve_browser;
+mod serve_tls;
 mod sharing;
 mod signals;
 mod slurm;
