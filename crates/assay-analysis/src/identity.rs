@@ -39,6 +39,26 @@ pub fn identity(record: &Observation) -> Identity {
     }
 }
 
+/// What a line of a store's list says of a medium.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a> {
+    /// Label `model`, or else the title of the medium.
+    pub model: &'a str,
+    /// Serial number of the medium.
+    pub serial: Option<&'a String>,
+    /// Labels of the record.
+    pub labels: &'a BTreeMap<String, String>,
+}
+
+/// The model and unit of a run of assay by a line of a list, as [`identity`] has them; none where only the whole record tells:
+/// a figure that was printed elsewhere may name no medium at all.
+#[must_use]
+pub fn listed_identity(line: &Listed<'_>) -> Option<(String, String)> {
+    let unit = named_unit(line.labels, line.serial);
+    let unit = if unit.is_empty() { named_node(line.labels).unwrap_or_default() } else { unit };
+    (!unit.is_empty()).then(|| (line.model.to_owned(), unit))
+}
+
 /// Whether label or medium name the unit.
 #[must_use]
 pub(crate) fn names_unit(record: &Observation) -> bool {
@@ -47,16 +67,25 @@ pub(crate) fn names_unit(record: &Observation) -> bool {
 
 /// The node of a record of a run on many nodes.
 pub(crate) fn node_of(record: &Observation) -> Option<String> {
-    let label = |key: &str| record.labels.get(key).filter(|value| !value.is_empty());
     let part = record.cluster.as_ref().map(|part| part.node.clone());
-    part.or_else(|| label("fleet").and(label("node")).cloned())
+    part.or_else(|| named_node(&record.labels))
+}
+
+/// The node that labels name.
+fn named_node(labels: &BTreeMap<String, String>) -> Option<String> {
+    let label = |key: &str| labels.get(key).filter(|value| !value.is_empty());
+    label("fleet").and(label("node")).cloned()
 }
 
 /// Label `unit`, or the serial number; empty where neither is known.
 #[must_use]
 pub fn unit_of(record: &Observation) -> String {
-    let label = record.labels.get("unit").filter(|value| !value.is_empty());
-    label.or(record.medium.unit.as_ref()).cloned().unwrap_or_default()
+    named_unit(&record.labels, record.medium.unit.as_ref())
+}
+
+fn named_unit(labels: &BTreeMap<String, String>, serial: Option<&String>) -> String {
+    let label = labels.get("unit").filter(|value| !value.is_empty());
+    label.or(serial).cloned().unwrap_or_default()
 }
 
 /// Whether the model of a record is known. The output of other tools often names none. Records of assay itself always

@@ -29,7 +29,9 @@ pub use deciding::{
     over_days,
 };
 pub use exclusion::{Absence, Excluded, NoFigureCause, Reason};
-pub use identity::{Identity, identity, names_model, short_name, unit_name, unit_of, unit_words};
+pub use identity::{
+    Identity, Listed, identity, listed_identity, names_model, short_name, unit_name, unit_of, unit_words,
+};
 pub use load::{Load, LoadQuery, LoadQueryError, nearest};
 pub use overlap::{Alone, AtOnce, Member, at_once};
 pub use published::{PREFIX, PublishedError, published, published_records};

@@ -48,16 +48,15 @@ impl Unit {
     }
 }
 
-/// Media by their newest record, the newest first. Records that name no unit are media of their own.
-fn units(summaries: Vec<Summary>) -> Vec<Unit> {
+/// Media by their newest record, the newest first: each model and unit as comparisons group their records.
+fn units(program: &dyn Program, summaries: Vec<Summary>) -> Result<Vec<Unit>, Refusal> {
+    let named = program.units(&summaries)?;
     let mut known: HashMap<(String, String), usize> = HashMap::new();
     let mut all: Vec<Unit> = Vec::new();
-    for summary in summaries {
-        let label = summary.labels.get("unit").filter(|unit| !unit.is_empty());
-        let unit = label.or(summary.unit.as_ref()).cloned().unwrap_or_else(|| summary.id.clone());
-        let key = (summary.model().to_owned(), unit);
-        let at = *known.entry(key.clone()).or_insert_with(|| {
-            all.push(Unit { model: key.0, unit: key.1, ids: Vec::new(), runs: Vec::new(), newest: String::new() });
+    for (summary, key) in summaries.into_iter().zip(named) {
+        let at = *known.entry(key).or_insert_with_key(|(model, unit)| {
+            let (model, unit) = (model.clone(), unit.clone());
+            all.push(Unit { model, unit, ids: Vec::new(), runs: Vec::new(), newest: String::new() });
             all.len() - 1
         });
         all[at].newest = summary.created.clone().max(std::mem::take(&mut all[at].newest));
@@ -67,7 +66,7 @@ fn units(summaries: Vec<Summary>) -> Vec<Unit> {
         all[at].ids.push(summary.id);
     }
     all.sort_by(|a, b| b.newest.cmp(&a.newest));
-    all
+    Ok(all)
 }
 
 /// Number of a page from 1, of an address.
@@ -107,7 +106,7 @@ pub(crate) fn encoded(text: &str) -> String {
 }
 
 pub(crate) fn media(program: &dyn Program, pairs: &Pairs) -> Result<Response, Refusal> {
-    let all = units(program.summaries("all")?);
+    let all = units(program, program.summaries("all")?)?;
     let pages = all.len().div_ceil(CARDS).max(1);
     let page = number(pairs).min(pages);
     let shown: Vec<&Unit> = all.iter().skip((page - 1) * CARDS).take(CARDS).collect();
@@ -149,10 +148,13 @@ fn card_markup(unit: &Unit, card: &UnitCard) -> Markup {
     }
 }
 
+/// Records of a medium that an address names one by one; more are named by model and unit.
+const NAMED: usize = 500;
+
 fn all_records(unit: &Unit) -> Markup {
     let count = counted(unit.ids.len(), "record");
-    let query = match unit.ids.as_slice() {
-        [one] => one.clone(),
+    let query = match unit.ids.len() {
+        ..=NAMED => unit.ids.join(","),
         _ => format!("model=\"{}\" unit=\"{}\"", unit.model, unit.unit),
     };
     html! { a href={ "/records?q=" (encoded(&query)) } { (count) } }

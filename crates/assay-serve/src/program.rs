@@ -118,6 +118,12 @@ pub trait Program: Send + Sync + 'static {
     /// The name is none, an id is unknown, or the file cannot be written.
     fn set_baseline(&self, name: &str, ids: &[String]) -> Result<(), Refusal>;
 
+    /// Model and unit of each of these lines, as comparisons and rankings group their records.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn units(&self, lines: &[Summary]) -> Result<Vec<(String, String)>, Refusal>;
+
     /// Removes a name; its records stay.
     ///
     /// # Errors

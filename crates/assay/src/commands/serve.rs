@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use assay_analysis::{Listed, identity, listed_identity};
 use assay_core::exit::Exit;
 use assay_core::medium::Medium;
 use assay_core::observation::Observation;
@@ -16,7 +17,7 @@ use assay_serve::{
     Answer as PageAnswer, FleetRunLine, Listen, Place, Program, Refusal, Secret, Server, SuiteLine, TOKEN_LEAST, Tls,
     TlsError,
 };
-use assay_store::{Detail, Store, Summary};
+use assay_store::{Detail, SqliteStore, Store, Summary};
 use clap::Parser;
 
 use super::fleet::report::{report_answer, run_lines};
@@ -142,13 +143,20 @@ impl Program for Own {
         quietly(|| Ok(queries::find(ids)?.into_iter().map(|stored| stored.record).collect()))
     }
 
+    fn units(&self, lines: &[Summary]) -> Result<Vec<(String, String)>, Refusal> {
+        quietly(|| match state::existing()? {
+            Some(store) => lines.iter().map(|line| unit_of(&store, line)).collect(),
+            None => Ok(Vec::new()),
+        })
+    }
+
     fn lives(&self) -> Lives {
         quietly(records::all_lives).unwrap_or_default()
     }
 
     fn answer(&self, words: &[String]) -> Result<PageAnswer, Refusal> {
         let ((answer, slider), notes) = work(|| {
-            let cli = Cli::try_parse_from(std::iter::once("assay").chain(words.iter().map(String::as_str)))?;
+            let cli = parsed(words)?;
             let answer = answer(&cli.command)?;
             let slider = match &cli.command {
                 Command::Compare(args) => slider(&args.queries)?,
@@ -212,6 +220,22 @@ impl Program for Own {
     fn executable(&self) -> PathBuf {
         self.executable.clone()
     }
+}
+
+/// What the words of a command say.
+fn parsed(words: &[String]) -> Result<Cli, Failure> {
+    Ok(Cli::try_parse_from(std::iter::once("assay").chain(words.iter().map(String::as_str)))?)
+}
+
+/// The unit of a line of the list. What was printed elsewhere may name no medium, or be published: the record says.
+fn unit_of(store: &SqliteStore, line: &Summary) -> Result<(String, String), Failure> {
+    let listed = Listed { model: line.model(), serial: line.unit.as_ref(), labels: &line.labels };
+    if let Some(found) = listed_identity(&listed).filter(|_| line.host.is_some()) {
+        return Ok(found);
+    }
+    let record = store.observations(&line.id, Detail::Estimates)?.into_iter().next();
+    let found = record.map(|record| identity(&record));
+    Ok(found.map_or_else(|| (line.model().to_owned(), line.id.clone()), |found| (found.model, found.unit)))
 }
 
 /// What a command answers, without where it goes.
