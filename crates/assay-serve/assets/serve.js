@@ -18,6 +18,18 @@
     });
   }
 
+  const ticks = document.querySelector("form[data-most]");
+  if (ticks) {
+    const hint = document.getElementById("ticked");
+    const usual = hint.textContent;
+    ticks.addEventListener("change", () => {
+      const count = ticks.querySelectorAll("input[name=of]:checked").length;
+      const tooMany = count > Number(ticks.dataset.most);
+      hint.textContent = tooMany ? `${count} are ticked; a comparison takes at most ${ticks.dataset.most}.` : usual;
+      hint.classList.toggle("bad", tooMany);
+    });
+  }
+
   const live = document.getElementById("live");
   if (!live || !window.EventSource) return;
   const part = name => document.getElementById("live-" + name);

@@ -17,7 +17,7 @@ use crate::access::TOKEN_FIELD;
 use crate::app::App;
 use crate::form::{Pairs, value};
 use crate::page::{self, Page, Tab, copy_button};
-use crate::program::{Program, Refusal};
+use crate::program::{MOST_COMPARED, Program, Refusal};
 
 /// Media on a page.
 const CARDS: usize = 12;
@@ -234,7 +234,7 @@ pub(crate) fn records(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
 
 fn records_table(app: &App, table: &assay_report::ListTable) -> Markup {
     html! {
-        form method="get" action="/compare" {
+        form method="get" action="/compare" data-most=(MOST_COMPARED) {
             div.scroll {
                 table.summary.stacked {
                     thead { tr { th.left.tick scope="col" { "Tick" } @for (title, right) in &table.titles { th.left[!right] scope="col" { (title) } } } }
@@ -254,6 +254,8 @@ fn records_table(app: &App, table: &assay_report::ListTable) -> Markup {
             p.actions {
                 button.main type="submit" { "Compare the ticked" }
                 button type="submit" formaction="/rank" { "Rank the ticked" }
+                // The script says when more are ticked.
+                span.hint id="ticked" role="status" { "A comparison takes at most " (MOST_COMPARED) "; a ranking takes any number." }
             }
             fieldset.inline {
                 legend { "Name the ticked records as a baseline" }

@@ -20,7 +20,7 @@ mod server;
 mod tls;
 
 pub use access::{Access, Secret, TOKEN_LEAST};
-pub use program::{Answer, FleetRunLine, Place, Program, Refusal, SuiteLine};
+pub use program::{Answer, FleetRunLine, MOST_COMPARED, Place, Program, Refusal, SuiteLine};
 pub use questions::commands;
 pub use server::{Listen, ServeError, Server};
 pub use tls::{Tls, TlsError};

@@ -71,6 +71,9 @@ pub struct FleetRunLine {
     pub is_open: bool,
 }
 
+/// Groups of a comparison on a page: more cannot be told apart in a picture, and are rather ranked.
+pub const MOST_COMPARED: usize = 6;
+
 /// The program behind the pages. Each function may take as long as the command does; it is called on a thread of its own.
 pub trait Program: Send + Sync + 'static {
     /// Summaries of the records of the store that a query names, oldest first.

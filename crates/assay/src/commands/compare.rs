@@ -69,6 +69,13 @@ pub(super) struct CompareAnswer {
     gate: Option<Gate>,
 }
 
+impl CompareAnswer {
+    /// How many groups are compared.
+    pub(super) fn groups(&self) -> usize {
+        self.comparison.groups.len()
+    }
+}
+
 impl Answer for CompareAnswer {
     fn text(&self, style: &Style) -> String {
         let limits = self.gate.as_ref().map(|gate| compare::gate_text(&self.comparison, gate, style));

@@ -14,8 +14,8 @@ use assay_device::{Sysroot, survey};
 use assay_engine::Control;
 use assay_report::{Lives, Part, film_part};
 use assay_serve::{
-    Answer as PageAnswer, FleetRunLine, Listen, Place, Program, Refusal, Secret, Server, SuiteLine, TOKEN_LEAST, Tls,
-    TlsError,
+    Answer as PageAnswer, FleetRunLine, Listen, MOST_COMPARED, Place, Program, Refusal, Secret, Server, SuiteLine,
+    TOKEN_LEAST, Tls, TlsError,
 };
 use assay_store::{Detail, SqliteStore, Store, Summary};
 use clap::Parser;
@@ -244,7 +244,14 @@ fn answer(command: &Command) -> Result<Box<dyn Answer>, Failure> {
     Ok(match command {
         Command::Rank(args) => Box::new(rank::rank_answer(args, &mut target)?),
         Command::Advise(args) => Box::new(rank::advise_answer(args, &mut target)?.0),
-        Command::Compare(args) => Box::new(compare::compare_answer(args, &mut target)?),
+        Command::Compare(args) => {
+            if args.grouping().is_none() {
+                few_enough(args.queries.len())?;
+            }
+            let found = compare::compare_answer(args, &mut target)?;
+            few_enough(found.groups())?;
+            Box::new(found)
+        }
         Command::Plan(args) => match &args.command {
             PlanCommand::Race(args) => Box::new(plan::race_answer(args, &mut target)?.0),
             PlanCommand::Swap(args) => Box::new(plan::swap_answer(args, &mut target)?),
@@ -258,14 +265,21 @@ fn answer(command: &Command) -> Result<Box<dyn Answer>, Failure> {
     })
 }
 
-/// Media beside each other on a picture: more cannot be told apart.
-const MOST_MEDIA: usize = 6;
+/// Refuses a comparison of more groups than a page shows.
+fn few_enough(groups: usize) -> Result<(), Failure> {
+    if groups <= MOST_COMPARED {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{groups} groups are more than the {MOST_COMPARED} that a page compares; name fewer, or rank them"
+    )))
+}
 
 /// The pictures over block sizes of what is compared; none of too many groups, or of too few sizes.
 fn slider(asked: &[String]) -> Result<Option<Part>, Failure> {
     let records = queries::find_all(asked, Detail::Repeats)?;
     let models: std::collections::BTreeSet<String> = records.iter().map(Observation::model).collect();
-    Ok(Some(&records).filter(|_| models.len() <= MOST_MEDIA).and_then(|records| film_part(records)))
+    Ok(Some(&records).filter(|_| models.len() <= MOST_COMPARED).and_then(|records| film_part(records)))
 }
 
 #[cfg(test)]

@@ -314,6 +314,35 @@ fn a_medium_is_measured_watched_and_stopped_from_the_page() {
     assert_eq!(run(place.assay(["list", "--json"])).succeeds().stdout.matches("\"id\"").count(), 3);
 }
 
+/// Records of seven units.
+pub(crate) fn seven() -> Vec<Record> {
+    let record = assay_analysis::published("sandisk-ultra-a1").unwrap().remove(0);
+    let of = |at: usize| {
+        let mut record =
+            Record { id: format!("san{at}"), created: "2026-11-20T06:31:00Z".to_owned(), ..record.clone() };
+        record.labels.insert("unit".to_owned(), at.to_string());
+        record
+    };
+    (0..7).map(of).collect()
+}
+
+#[test]
+fn a_comparison_of_more_than_six_is_refused_in_a_line() {
+    let records = seven();
+    let ids: Vec<&str> = records.iter().map(|record| record.id.as_str()).collect();
+    let place = Place::with_records(&records);
+    let served = Served::begin(&place, &[]);
+    let of = |count: usize| ids[..count].iter().map(|id| format!("of={id}")).collect::<Vec<_>>().join("&");
+    assert_eq!(served.page(&format!("/compare?{}", of(6))).status, 200);
+    for (path, groups) in [(format!("/compare?{}", of(7)), 7), ("/compare?of=all&by=record".to_owned(), ids.len())] {
+        let got = served.page(&path);
+        let words = format!("{groups} groups are more than the 6 that a page compares");
+        assert!(got.status == 422 && got.body.contains(&words), "{path}: {}", got.body);
+    }
+    assert_eq!(served.page(&format!("/rank?{}", of(7))).status, 200);
+    assert!(served.good("/records").contains("A comparison takes at most 6"));
+}
+
 #[test]
 fn what_is_refused_on_the_command_line_is_refused_on_the_page() {
     let place = Place::new();
