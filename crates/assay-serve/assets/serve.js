@@ -30,6 +30,29 @@
     });
   }
 
+  // A run on many nodes: the report is asked for again, and sent where something has happened.
+  const fleet = document.getElementById("fleet");
+  if (fleet) {
+    const look = async () => {
+      try {
+        const answer = document.hidden ? null : await fetch(`${fleet.dataset.part}?seen=${encodeURIComponent(fleet.dataset.stand)}`);
+        if (answer && answer.status === 200) {
+          const now = await answer.json();
+          if (now.ended) {
+            location.reload();
+            return;
+          }
+          fleet.dataset.stand = now.stand;
+          fleet.innerHTML = now.html;
+        }
+      } catch {
+        // The server is away, and asked again.
+      }
+      setTimeout(look, 2000);
+    };
+    setTimeout(look, 2000);
+  }
+
   const live = document.getElementById("live");
   if (!live || !window.EventSource) return;
   const part = name => document.getElementById("live-" + name);

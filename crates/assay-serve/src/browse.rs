@@ -1,10 +1,10 @@
-//! What the store holds: media as cards, records as a list, a record, baselines, plans and runs on nodes.
+//! What the store holds: media as cards, records as a list, a record, and baselines.
 
 use std::collections::{BTreeMap, HashMap};
 
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
-use assay_core::text::{clean, harmless, unbroken};
+use assay_core::text::{harmless, unbroken};
 use assay_core::units::counted;
 use assay_report::{Format, UnitCard, View, list_table, part, render};
 use assay_store::Summary;
@@ -341,7 +341,7 @@ pub(crate) fn download(program: &dyn Program, id: &str, ending: &str) -> Result<
         .into_response())
 }
 
-// Baselines, plans and runs on nodes.
+// Baselines.
 
 pub(crate) fn baselines(app: &App) -> Result<Response, Refusal> {
     let all = app.program.baselines()?;
@@ -368,68 +368,4 @@ pub(crate) fn baselines(app: &App) -> Result<Response, Refusal> {
         p { a href="/baselines/gate" { "Check limits against a baseline" } }
     };
     Ok(Page::new(Tab::Baselines, "Baselines", body).into_response())
-}
-
-pub(crate) fn plans(program: &dyn Program) -> Result<Response, Refusal> {
-    let mut plans: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    for summary in program.summaries("all")? {
-        let Some(plan) = summary.labels.get("plan").filter(|plan| !plan.is_empty()) else { continue };
-        let (count, newest) = plans.entry(plan.clone()).or_default();
-        *count += 1;
-        *newest = summary.created.clone().max(std::mem::take(newest));
-    }
-    let body = html! {
-        h1 { "Plans" }
-        p.text { "A plan says which unit is measured in which slot in which round. It is a file: " code { "assay plan new -o plan.toml" } " makes one, and " code { "assay plan status plan.toml" } " says what is missing." }
-        @if !plans.is_empty() {
-            div.scroll { table.summary.stacked {
-                thead { tr { th scope="col" { "Plan" } th scope="col" { "Records" } th scope="col" { "Last" } } }
-                tbody { @for (plan, (count, newest)) in &plans { tr {
-                    th scope="row" { a href={ "/records?q=" (encoded(&format!("plan={plan}"))) } { (harmless(plan)) } }
-                    td data-title="Records" { (count) }
-                    td data-title="Last" { (clean(newest)) }
-                } } }
-            } }
-        }
-        ul.links {
-            li { a href="/plan/race" { "What to measure next?" } " Which models are out of the race, and which units are next." }
-            li { a href="/plan/swap" { "Card or slot?" } " Whether a slow unit or its slot is to blame." }
-        }
-    };
-    Ok(Page::new(Tab::Plan, "Plans", body).into_response())
-}
-
-pub(crate) fn fleets(program: &dyn Program) -> Result<Response, Refusal> {
-    let runs = program.fleet_runs()?;
-    let body = html! {
-        h1 { "Runs on many nodes" }
-        @if runs.is_empty() { p.text { "There is none yet: " code { "assay fleet run" } " begins one." } } @else {
-            div.scroll { table.summary.stacked {
-                thead { tr { th scope="col" { "Run" } th scope="col" { "Begun" } th scope="col" { "Recorded" } th scope="col" { "State" } } }
-                tbody { @for run in &runs { tr {
-                    th scope="row" { a href={ "/fleet/" (encoded(&run.name)) } { (harmless(&run.name)) } }
-                    td data-title="Begun" { (clean(&run.created)) }
-                    td data-title="Recorded" { (run.recorded) " of " (counted(run.nodes, "node")) }
-                    td data-title="State" { @if run.is_open { "under way" } @else { "ended" } }
-                } } }
-            } }
-        }
-    };
-    Ok(Page::new(Tab::Fleet, "Runs on many nodes", body).into_response())
-}
-
-pub(crate) fn fleet(program: &dyn Program, run: &str) -> Result<Response, Refusal> {
-    let words = vec!["fleet".to_owned(), "report".to_owned(), "--".to_owned(), run.to_owned()];
-    let is_open = program.fleet_runs()?.iter().any(|known| known.name == run && known.is_open);
-    let answer = program.answer(&words)?;
-    let body = html! {
-        @if is_open { p.sub { "The run is under way; the page is read again every five seconds." } }
-        (page::answered(&answer, &words, &format!("/fleet/{}/picture", encoded(run))))
-    };
-    let page = Page::new(Tab::Fleet, answer.part.title.clone(), body).with_answer(&answer);
-    let mut response = page.into_response();
-    if is_open {
-        response.headers_mut().insert("refresh", axum::http::HeaderValue::from_static("5"));
-    }
-    Ok(response)
 }

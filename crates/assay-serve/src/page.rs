@@ -118,6 +118,13 @@ impl Page {
     }
 }
 
+impl Page {
+    /// A page that says why what was filled in cannot be answered.
+    pub(crate) fn refused(self) -> Response {
+        as_html(StatusCode::UNPROCESSABLE_ENTITY, self.text())
+    }
+}
+
 impl IntoResponse for Page {
     fn into_response(self) -> Response {
         as_html(StatusCode::OK, self.text())

@@ -69,6 +69,30 @@ pub struct FleetRunLine {
     pub nodes: usize,
     /// Whether it is under way.
     pub is_open: bool,
+    /// Changes whenever a node begins, ends or is tried again.
+    pub stand: String,
+}
+
+/// A plan that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptPlan {
+    /// The command that says how far it is.
+    pub command: Vec<String>,
+    /// What that says.
+    pub status: Part,
+    /// What is measured where and in which order, with the commands, as text.
+    pub order: String,
+    /// Its file.
+    pub file: String,
+}
+
+/// A plan that could be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPlan {
+    /// Its label.
+    pub label: String,
+    /// What it takes and what it would tell apart, as text.
+    pub outlook: String,
 }
 
 /// Groups of a comparison on a page: more cannot be told apart in a picture, and are rather ranked.
@@ -93,6 +117,12 @@ pub trait Program: Send + Sync + 'static {
     /// # Errors
     /// As [`Program::records`].
     fn whole_records(&self, ids: &[String]) -> Result<Vec<Record>, Refusal>;
+
+    /// Model and unit of each of these lines, as comparisons and rankings group their records.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn units(&self, lines: &[Summary]) -> Result<Vec<(String, String)>, Refusal>;
 
     /// What is known of the processes that make records which are not finished.
     fn lives(&self) -> Lives;
@@ -121,12 +151,6 @@ pub trait Program: Send + Sync + 'static {
     /// The name is none, an id is unknown, or the file cannot be written.
     fn set_baseline(&self, name: &str, ids: &[String]) -> Result<(), Refusal>;
 
-    /// Model and unit of each of these lines, as comparisons and rankings group their records.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    fn units(&self, lines: &[Summary]) -> Result<Vec<(String, String)>, Refusal>;
-
     /// Removes a name; its records stay.
     ///
     /// # Errors
@@ -138,6 +162,24 @@ pub trait Program: Send + Sync + 'static {
     /// # Errors
     /// The store cannot be read.
     fn fleet_runs(&self) -> Result<Vec<FleetRunLine>, Refusal>;
+
+    /// Labels of the plans that are kept.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn plans(&self) -> Result<Vec<String>, Refusal>;
+
+    /// A plan by its label; none where it is not kept.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn plan(&self, label: &str) -> Result<Option<KeptPlan>, Refusal>;
+
+    /// The plan that the words of `plan new` ask for, kept if so wished. They name no files.
+    ///
+    /// # Errors
+    /// As the command refuses it, or it cannot be written.
+    fn new_plan(&self, words: &[String], keep: bool) -> Result<NewPlan, Refusal>;
 
     /// The program to start for a run or a check.
     fn executable(&self) -> PathBuf;

@@ -193,6 +193,28 @@ pub(crate) const SWAP: Form = Form {
     ],
 };
 
+/// A plan from the page: what it asks for is made, and not only answered.
+pub(crate) const NEW_PLAN: Form = Form {
+    path: "/plan/new",
+    title: "Make a plan",
+    lead: "Which unit is measured in which slot in which round, so that units, slots and days can be told apart.",
+    command: &["plan", "new"],
+    fields: &[
+        needed(line("units", "--units", "Units of each model", "like SanDisk Ultra A1=1,2,3;Samsung EVO Plus=1,2")),
+        first(needed(line("slots", "--slots", "Slots", "their number, or their names like a,b,c")), "4"),
+        first(line("rounds", "--rounds", "Rounds", "how often each unit is measured, each time in a new slot"), "3"),
+        first(line("suite", "--suite", "Suite", "a built-in one"), "quick"),
+        tick("stay", "--no-swap", "Each unit stays in its slot", ""),
+        line("handling", "--handling", "Time to change a unit", "like 1m or 90s"),
+        line(
+            "variation",
+            "--variation",
+            "Variation between units of a model",
+            "like 10%, for what the plan would tell apart",
+        ),
+    ],
+};
+
 /// All of them, with the place of their pages in the navigation.
 pub(crate) const ALL: [(Tab, &Form); 9] = [
     (Tab::Rank, &RANK),
@@ -214,5 +236,6 @@ pub fn commands() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
         Word::Option(name) | Word::Flag(name) => Some(name),
         Word::Query => None,
     };
-    ALL.iter().map(|(_, form)| (form.command.to_vec(), form.fields.iter().filter_map(option).collect())).collect()
+    let all = ALL.iter().map(|(_, form)| *form).chain([&NEW_PLAN]);
+    all.map(|form| (form.command.to_vec(), form.fields.iter().filter_map(option).collect())).collect()
 }

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::form::{Form, Pairs, value};
 use crate::page::{self, Page, Tab};
 use crate::program::Refusal;
-use crate::{browse, guard, live, measure, questions};
+use crate::{browse, fleets, guard, live, measure, plans, questions};
 
 type Shared = State<Arc<App>>;
 type Asked = Result<Query<Pairs>, QueryRejection>;
@@ -32,10 +32,14 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/records/{id}", get(record))
         .route("/records/{id}/as/{ending}", get(download))
         .route("/advise", get(advise))
-        .route("/plan", get(plans))
-        .route("/fleet", get(fleets))
+        .route("/plan", get(all_plans))
+        .route("/fleet", get(all_fleets))
         .route("/fleet/{run}", get(fleet))
+        .route("/fleet/{run}/part", get(fleet_part))
         .route("/fleet/{run}/picture", get(fleet_picture))
+        .route("/plan/new", get(new_plan).post(keep_plan))
+        .route("/plan/of/{label}", get(kept_plan))
+        .route("/plan/of/{label}/file", get(plan_file))
         .route("/baselines", get(baselines))
         .route("/baselines/set", post(set_baseline))
         .route("/baselines/remove", post(remove_baseline))
@@ -160,21 +164,40 @@ async fn download(State(app): Shared, Path((id, ending)): Path<(String, String)>
     on_a_thread(&app, Tab::Records, move |app| browse::download(app.program.as_ref(), &id, &ending)).await
 }
 
-async fn plans(State(app): Shared) -> Response {
-    on_a_thread(&app, Tab::Plan, |app| browse::plans(app.program.as_ref())).await
+async fn all_plans(State(app): Shared) -> Response {
+    on_a_thread(&app, Tab::Plan, |app| plans::plans(app.program.as_ref())).await
 }
 
-async fn fleets(State(app): Shared) -> Response {
-    on_a_thread(&app, Tab::Fleet, |app| browse::fleets(app.program.as_ref())).await
+async fn new_plan(State(app): Shared, asked: Asked) -> Response {
+    of_fields(app, Tab::Plan, asked, |app, pairs| plans::new(app, pairs)).await
+}
+
+async fn keep_plan(State(app): Shared, posted: Posted) -> Response {
+    of_form(app, Tab::Plan, posted, |app, pairs| plans::keep(app, pairs)).await
+}
+
+async fn kept_plan(State(app): Shared, Path(label): Path<String>) -> Response {
+    on_a_thread(&app, Tab::Plan, move |app| plans::plan(app.program.as_ref(), &label)).await
+}
+
+async fn plan_file(State(app): Shared, Path(label): Path<String>) -> Response {
+    on_a_thread(&app, Tab::Plan, move |app| plans::file(app.program.as_ref(), &label)).await
+}
+
+async fn all_fleets(State(app): Shared) -> Response {
+    on_a_thread(&app, Tab::Fleet, |app| fleets::fleets(app.program.as_ref())).await
 }
 
 async fn fleet(State(app): Shared, Path(run): Path<String>) -> Response {
-    on_a_thread(&app, Tab::Fleet, move |app| browse::fleet(app.program.as_ref(), &run)).await
+    on_a_thread(&app, Tab::Fleet, move |app| fleets::fleet(app.program.as_ref(), &run)).await
+}
+
+async fn fleet_part(State(app): Shared, Path(run): Path<String>, asked: Asked) -> Response {
+    of_fields(app, Tab::Fleet, asked, move |app, pairs| fleets::part(app.program.as_ref(), &run, pairs)).await
 }
 
 async fn fleet_picture(State(app): Shared, Path(run): Path<String>) -> Response {
-    let words = vec!["fleet".to_owned(), "report".to_owned(), "--".to_owned(), run];
-    on_a_thread(&app, Tab::Fleet, move |app| picture(app, &words)).await
+    on_a_thread(&app, Tab::Fleet, move |app| picture(app, &fleets::report_words(&run))).await
 }
 
 async fn baselines(State(app): Shared) -> Response {
@@ -236,15 +259,12 @@ async fn question(State(app): Shared, uri: Uri, asked: Asked) -> Response {
             }
             (form.markup(pairs))
         };
-        let status = if found.is_err() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
         let page = Page::new(tab, form.title, body);
-        let page = match &found {
-            Ok(Some((_, answer))) => page.with_answer(answer),
-            _ => page,
-        };
-        let mut response = page.into_response();
-        *response.status_mut() = status;
-        Ok(response)
+        Ok(match &found {
+            Ok(Some((_, answer))) => page.with_answer(answer).into_response(),
+            Ok(None) => page.into_response(),
+            Err(_) => page.refused(),
+        })
     })
     .await
 }

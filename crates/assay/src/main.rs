@@ -11,6 +11,7 @@ mod ending;
 mod failure;
 mod files;
 mod imports;
+mod kept_plans;
 mod leftovers;
 mod node_store;
 mod output;

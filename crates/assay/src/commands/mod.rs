@@ -8,6 +8,7 @@ mod guide;
 mod import;
 mod info;
 mod plan;
+mod plans;
 mod rank;
 mod records;
 mod report;

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use assay_analysis::plan::{
-    Cell, ExperimentPlan, Moves, PlanError, RaceOptions, Request, Roster, Slots, Status, SwapOptions, SwapPlace,
-    arguments, outlook, race, read_plan, status, swap_test,
+    Cell, ExperimentPlan, Moves, Outlook, PlanError, RaceOptions, Request, Roster, Slots, Status, SwapOptions,
+    SwapPlace, arguments, outlook, race, read_plan, status, swap_test,
 };
 use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
 use assay_core::exit::Exit;
@@ -19,7 +19,7 @@ use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
 use crate::failure::Failure;
-use crate::{documents, ending, files, output, queries, state, suites};
+use crate::{documents, ending, files, kept_plans, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
 /// memory. The largest plan takes less than 64 MiB.
@@ -43,25 +43,12 @@ pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
 }
 
 fn new(args: &NewArgs) -> Result<Exit, Failure> {
-    let roster = roster(&args.units)?;
-    let slots = Slots::parse(&args.slots, "--slots")?;
-    let (suite_text, suite) = suites::checked(&args.suite)?;
-    let moves = if args.no_swap { Moves::Never } else { Moves::EachRound };
-    let plan = ExperimentPlan::new(&Request {
-        roster: &roster,
-        slots: &slots,
-        rounds: args.rounds,
-        moves,
-        suite: &suite,
-        suite_source: &args.suite,
-        suite_text: &suite_text,
-        handling_minutes: args.handling,
-        seed: args.seed,
-    })?;
-    let outlook = outlook(&plan, args.variation)?;
+    let (plan, outlook) = planned(args, &roster(&args.units)?)?;
     let output = files::named(args.output.as_deref());
     if let Some(file) = output {
         write_new(file, &plan.to_text(), "records may refer to that plan")?;
+        // Pages alone would miss it.
+        let _ = kept_plans::keep(&plan);
     }
     if args.json {
         let cells = plan.cells().iter().map(|cell| PlanCell { cell, command: None }).collect();
@@ -77,6 +64,26 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
         output::tell_page(&plan::outlook(&plan, &outlook, &output::stderr_style()));
     }
     Ok(Exit::Good)
+}
+
+/// The plan that is asked for, and what it would tell apart.
+pub(super) fn planned(args: &NewArgs, roster: &Roster) -> Result<(ExperimentPlan, Outlook), Failure> {
+    let slots = Slots::parse(&args.slots, "--slots")?;
+    let (suite_text, suite) = suites::checked(&args.suite)?;
+    let moves = if args.no_swap { Moves::Never } else { Moves::EachRound };
+    let plan = ExperimentPlan::new(&Request {
+        roster,
+        slots: &slots,
+        rounds: args.rounds,
+        moves,
+        suite: &suite,
+        suite_source: &args.suite,
+        suite_text: &suite_text,
+        handling_minutes: args.handling,
+        seed: args.seed,
+    })?;
+    let outlook = outlook(&plan, args.variation)?;
+    Ok((plan, outlook))
 }
 
 fn show(file: &Path, round: Option<usize>, target: &str, as_json: bool) -> Result<Exit, Failure> {
@@ -120,12 +127,17 @@ fn write_suites(file: &Path, directory: &Path, as_json: bool) -> Result<Exit, Fa
 
 fn progress(file: &Path, to: &FileArgs, as_json: bool) -> Result<Exit, Failure> {
     let target = Target::new(to, WITHOUT_PICTURE)?;
-    let plan = read(file)?;
-    let status = status(&plan, &target.redacted(records_about(&plan)?)?);
+    let (answered, complete) = status_answer(&read(file)?, &target)?;
+    target.deliver(&answered, as_json)?;
+    Ok(ending::of_answer(complete))
+}
+
+/// How far a plan is, wherever it goes, and whether it is complete.
+pub(super) fn status_answer(plan: &ExperimentPlan, target: &Target) -> Result<(Answered, bool), Failure> {
+    let status = status(plan, &target.redacted(records_about(plan)?)?);
     let (complete, missing) = (status.complete(), status.missing());
     let json = output::json(&PlanStatusDocument { status: &status, complete, missing })?;
-    target.deliver(&Answered { document: plan::status(&plan, &status), json }, as_json)?;
-    Ok(ending::of_answer(complete))
+    Ok((Answered { document: plan::status(plan, &status), json }, complete))
 }
 
 fn next(args: &RaceArgs) -> Result<Exit, Failure> {

@@ -14,19 +14,19 @@ use assay_device::{Sysroot, survey};
 use assay_engine::Control;
 use assay_report::{Lives, Part, film_part};
 use assay_serve::{
-    Answer as PageAnswer, FleetRunLine, Listen, MOST_COMPARED, Place, Program, Refusal, Secret, Server, SuiteLine,
-    TOKEN_LEAST, Tls, TlsError,
+    Answer as PageAnswer, FleetRunLine, KeptPlan, Listen, MOST_COMPARED, NewPlan, Place, Program, Refusal, Secret,
+    Server, SuiteLine, TOKEN_LEAST, Tls, TlsError,
 };
 use assay_store::{Detail, SqliteStore, Store, Summary};
 use clap::Parser;
 
 use super::fleet::report::{report_answer, run_lines};
-use super::{compare, plan, rank, records};
+use super::{compare, plan, plans, rank, records};
 use crate::answer::{Answer, Target};
 use crate::cli::{Cli, Command, FleetCommand, PlanCommand, ServeArgs};
 use crate::documents::ServeDocument;
 use crate::failure::Failure;
-use crate::{files, output, queries, signals, state, suites};
+use crate::{files, kept_plans, output, queries, signals, state, suites};
 
 /// Longest token file, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
@@ -215,6 +215,27 @@ impl Program for Own {
 
     fn fleet_runs(&self) -> Result<Vec<FleetRunLine>, Refusal> {
         quietly(run_lines)
+    }
+
+    fn plans(&self) -> Result<Vec<String>, Refusal> {
+        quietly(kept_plans::labels)
+    }
+
+    fn plan(&self, label: &str) -> Result<Option<KeptPlan>, Refusal> {
+        quietly(|| plans::kept(label))
+    }
+
+    fn new_plan(&self, words: &[String], keep: bool) -> Result<NewPlan, Refusal> {
+        quietly(|| {
+            let only = || Failure::usage("this is asked on the command line alone");
+            let Command::Plan(args) = parsed(words)?.command else { return Err(only()) };
+            let PlanCommand::New(args) = &args.command else { return Err(only()) };
+            let (plan, new) = plans::asked(args)?;
+            if keep {
+                kept_plans::keep(&plan)?;
+            }
+            Ok(new)
+        })
     }
 
     fn executable(&self) -> PathBuf {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use assay_core::record::Record;
 use rustix::process::Signal;
 
-use crate::common::{Place, run, scratch_directories, send};
+use crate::common::{Place, random, run, scratch_directories, send, suite};
 
 /// No answer takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -314,6 +314,38 @@ fn a_medium_is_measured_watched_and_stopped_from_the_page() {
     assert_eq!(run(place.assay(["list", "--json"])).succeeds().stdout.matches("\"id\"").count(), 3);
 }
 
+#[test]
+fn a_run_that_is_stopped_at_once_was_stopped() {
+    let place = Place::new();
+    let served = Served::begin(&place, &[]);
+    let token = served.token();
+    let target = place.medium().to_str().unwrap().to_owned();
+    // Each of them is another moment of its beginning.
+    for (number, wait) in [0, 2, 5, 10, 20, 50].into_iter().enumerate() {
+        let fields = format!("form={token}&target={target}&what=measure&suite=quick");
+        assert_eq!(served.ask("POST /measure/start HTTP/1.1", &fields).status, 303);
+        std::thread::sleep(Duration::from_millis(wait));
+        let path = format!("/runs/{}", number + 1);
+        assert_eq!(served.ask(&format!("POST {path}/stop HTTP/1.1"), &format!("form={token}")).status, 303);
+        let page = wait_for_end(&served, &path);
+        assert!(page.contains("was stopped") || page.contains("has ended"), "{page}");
+        place.assert_clean();
+    }
+}
+
+/// Waits until a job has ended in any way.
+fn wait_for_end(served: &Served, path: &str) -> String {
+    let begun = Instant::now();
+    loop {
+        let page = served.good(path);
+        if !page.contains("is running") && !page.contains("is stopping") {
+            return page;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{page}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Records of seven units.
 pub(crate) fn seven() -> Vec<Record> {
     let record = assay_analysis::published("sandisk-ultra-a1").unwrap().remove(0);
@@ -341,6 +373,86 @@ fn a_comparison_of_more_than_six_is_refused_in_a_line() {
     }
     assert_eq!(served.page(&format!("/rank?{}", of(7))).status, 200);
     assert!(served.good("/records").contains("A comparison takes at most 6"));
+}
+
+#[test]
+fn a_plan_is_made_on_the_page_and_its_page_says_what_the_command_says() {
+    let place = stocked();
+    let served = Served::begin(&place, &[]);
+    let fields = "units=SanDisk+Ultra+A1%3D1%2C2%2C3%3BEVO%3D1%2C2%2C3&slots=4&rounds=2&suite=quick";
+    let shown = served.good(&format!("/plan/new?{fields}"));
+    assert!(shown.contains("Keep this plan") && shown.contains("assay plan new"), "{shown}");
+    assert!(!place.data().join("plans").exists(), "nothing is kept before that");
+    let kept = served.ask("POST /plan/new HTTP/1.1", &format!("form={}&{fields}", served.token()));
+    assert_eq!(kept.status, 303, "{}", kept.body);
+    let path = kept.head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap().trim().to_owned();
+    let label = path.rsplit('/').next().unwrap();
+    let plan = place.data().join("plans").join(format!("{label}.toml"));
+    let file = place.path().join("status.html");
+    run(place.assay(["plan", "status", plan.to_str().unwrap(), "-o", file.to_str().unwrap(), "--identities"]));
+    assert_eq!(article(&served.good(&path)), article(&fs::read_to_string(&file).unwrap()));
+    assert_eq!(served.good(&format!("{path}/file")), fs::read_to_string(&plan).unwrap());
+    assert!(served.good("/plan").contains(&path));
+    // One of the command line has a page, too.
+    let own = ["plan", "new", "--units", "A=1,2;B=1,2", "--slots", "3", "-o", "own.toml"];
+    run(place.assay(own)).succeeds();
+    assert_eq!(served.good("/plan").matches("/plan/of/").count(), 2);
+    for (path, status) in
+        [("/plan/of/nothing", 404), ("/plan/of/..%2F..%2Fassay", 404), ("/plan/new?units=own.toml&slots=2", 422)]
+    {
+        assert_eq!(served.page(path).status, status, "{path}");
+    }
+}
+
+/// A run on two nodes, which are processes of this machine; it takes some seconds.
+pub(crate) fn fleet_run(place: &Place) -> Child {
+    let node = |name: &str| {
+        fs::create_dir(place.path().join(name)).unwrap();
+        format!("{name}={}", place.path().join(name).display())
+    };
+    let loads = [random("r", "read", "500ms"), random("w", "write", "500ms")];
+    place.file("two.toml", suite("two", "60s", 3, &loads));
+    let words = [
+        "fleet",
+        "run",
+        "-q",
+        "--via",
+        "local",
+        &node("a"),
+        &node("b"),
+        "--",
+        "--suite",
+        "two.toml",
+        "--label",
+        "model=X",
+    ]
+    .map(str::to_owned);
+    place.assay(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn the_page_of_a_run_on_nodes_follows_it() {
+    let place = Place::new();
+    let served = Served::begin(&place, &[]);
+    let mut child = fleet_run(&place);
+    let list = wait_for(&served, "/fleet", "under way");
+    let path = list.split("href=\"").find_map(|rest| rest.strip_prefix("/fleet/")).unwrap();
+    let path = format!("/fleet/{}", path.split('"').next().unwrap());
+    let page = served.good(&path);
+    let followed = page.contains("id=\"fleet\"") && page.contains("Under way: 0 of 2 nodes");
+    assert!(followed || page.contains("<article"), "{page}");
+    let now = served.page(&format!("{path}/part?seen=nothing"));
+    let now: serde_json::Value = serde_json::from_str(&now.body).unwrap();
+    if now["ended"] == false {
+        assert!(now["html"].as_str().unwrap().contains("<article"), "{now}");
+        let stand = now["stand"].as_str().unwrap();
+        assert!([200, 204].contains(&served.page(&format!("{path}/part?seen={stand}")).status));
+    }
+    child.wait().unwrap();
+    let now: serde_json::Value = serde_json::from_str(&served.page(&format!("{path}/part")).body).unwrap();
+    assert_eq!(now["ended"], true);
+    let page = served.good(&path);
+    assert!(!page.contains("id=\"fleet\"") && page.contains("<figure class=\"picture\""), "no map of nodes: {page}");
 }
 
 #[test]

@@ -143,6 +143,7 @@ pub(in crate::commands) fn run_lines() -> Result<Vec<FleetRunLine>, Failure> {
             .as_ref()
             .map_or(known.summaries.len(), |ledger| ledger.nodes.len() - ledger.missing().len()),
         nodes: known.ledger.as_ref().map_or(known.summaries.len(), |ledger| ledger.nodes.len()),
+        stand: known.ledger.as_ref().map(stand).unwrap_or_default(),
         is_open: known.ledger.is_some_and(|ledger| {
             // Of a coordinator that was killed some stay without a fate.
             ledger.nodes.iter().any(|node| node.fate.is_none()) && ledgers::lock(&ledger.run).is_err()
@@ -151,6 +152,14 @@ pub(in crate::commands) fn run_lines() -> Result<Vec<FleetRunLine>, Failure> {
         created: known.created,
     };
     Ok(known(state::existing()?.as_ref())?.into_iter().map(line).collect())
+}
+
+/// What changes whenever a node begins, ends or is tried again.
+fn stand(ledger: &Ledger) -> String {
+    let recorded = ledger.nodes.len() - ledger.missing().len();
+    let settled = ledger.nodes.iter().filter(|node| node.fate.is_some()).count();
+    let attempts: u64 = ledger.nodes.iter().map(|node| u64::from(node.attempts)).sum();
+    format!("{recorded}-{settled}-{attempts}")
 }
 
 /// The runs of ledgers and labels, the newest first.
