@@ -9,7 +9,7 @@ if [ "${1:-}" = windows ]; then
 else
     pairs="cc:gcc fio:fio nbdkit:nbdkit nbdfuse:libnbd-bin fusermount3:fuse3 mkfs.ext4:e2fsprogs
         mkfs.vfat:dosfstools mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkfs.exfat:exfatprogs mount.exfat-fuse:exfat-fuse fusefat:fusefat
-        losetup:util-linux chromium:chromium sqlite3:sqlite3 f3write:f3 jq:jq tmux:tmux
+        losetup:util-linux chromium:chromium openssl:openssl sqlite3:sqlite3 f3write:f3 jq:jq tmux:tmux
         hdparm:hdparm sysbench:sysbench bonnie++:bonnie++ ioping:ioping postmark:postmark smartctl:smartmontools
         ip:iproute2 strace:strace faketime:faketime busybox:busybox-static ssh:openssh-client sshd:openssh-server
         ansible-playbook:ansible-core ansible-lint:ansible-lint

@@ -19,6 +19,7 @@ pub(crate) const VOID: Colour = Colour([0xee, 0xf0, 0xf2]);
 /// Text on a colour of its own, light or dark: unlike [`INK`] and [`PAPER`] it is the same on dark pages.
 const ON_LIGHT: Colour = Colour([0x10, 0x13, 0x17]);
 const ON_DARK: Colour = Colour([0xfc, 0xfc, 0xfc]);
+const BLACK: Colour = Colour([0, 0, 0]);
 /// Ceilings: a colour and a dash of their own.
 pub(crate) const CEILING: Stroke = Stroke { ink: Colour([0xb0, 0x23, 0x18]), width: 1.4, dash: &[7.0, 4.0] };
 
@@ -163,7 +164,19 @@ fn ramp(from: [f64; 3], to: [f64; 3], part: f64) -> Ramp {
     for (i, value) in rgb.iter_mut().enumerate() {
         *value = (from[i] + (to[i] - from[i]) * part).round() as u8;
     }
-    Ramp { paper: Colour(rgb), ink: if luminance(Colour(rgb)) > 0.2 { ON_LIGHT } else { ON_DARK } }
+    let paper = Colour(rgb);
+    // Between what is light and what is dark, black alone has a contrast of 4.5.
+    let ink = [ON_DARK, ON_LIGHT].into_iter().find(|ink| contrast(*ink, paper) >= LEGIBLE).unwrap_or(BLACK);
+    Ramp { paper, ink }
+}
+
+/// Least contrast of a text, WCAG 2.2, 1.4.3.
+const LEGIBLE: f64 = 4.5;
+
+/// Contrast of two colours, WCAG 2.2.
+fn contrast(a: Colour, b: Colour) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 /// Relative luminance, WCAG 2.2.
@@ -322,11 +335,9 @@ mod tests {
         let mut before = 2.0;
         for step in 0..=100 {
             let Ramp { paper, ink } = heat(f64::from(step) / 100.0);
-            let (a, b) = (luminance(paper), luminance(ink));
-            assert!(a < before, "step {step}");
-            before = a;
-            // WCAG 2.2, 1.4.3 for large text.
-            assert!((a.max(b) + 0.05) / (a.min(b) + 0.05) >= 3.0, "step {step}");
+            assert!(luminance(paper) < before, "step {step}");
+            before = luminance(paper);
+            assert!(contrast(paper, ink) >= LEGIBLE, "step {step}");
         }
     }
 
@@ -336,10 +347,9 @@ mod tests {
             let mut before = 2.0;
             for step in 0..=100 {
                 let Ramp { paper, ink } = diverging((f64::from(step) / 100.0 * side * FURTHEST.ln()).exp());
-                let (a, b) = (luminance(paper), luminance(ink));
-                assert!(a < before, "step {step} to {side}");
-                before = a;
-                assert!((a.max(b) + 0.05) / (a.min(b) + 0.05) >= 3.0, "step {step} to {side}");
+                assert!(luminance(paper) < before, "step {step} to {side}");
+                before = luminance(paper);
+                assert!(contrast(paper, ink) >= LEGIBLE, "step {step} to {side}");
             }
         }
         assert_eq!(diverging(f64::NAN), diverging(1.0));
@@ -354,7 +364,7 @@ mod tests {
             assert!(style.contains(&selector(ink)), "{}", selector(ink));
         }
         let scale = (0..=2000).map(|step| diverging((f64::from(step - 1000) / 700.0).exp()).paper);
-        for ink in [ON_LIGHT, ON_DARK].into_iter().chain(scale) {
+        for ink in [ON_LIGHT, ON_DARK, BLACK].into_iter().chain(scale) {
             assert!(!style.contains(&selector(ink)), "{}", selector(ink));
         }
     }

@@ -133,6 +133,13 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
+    /// Whether the user prefers dark pages.
+    pub fn dark(&mut self, dark: bool) {
+        let value = if dark { "dark" } else { "light" };
+        let features = json!([{"name": "prefers-color-scheme", "value": value}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
     /// Whether scripts of pages run.
     pub fn scripts(&mut self, run: bool) {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !run}));

@@ -59,6 +59,7 @@ mod resume;
 mod schema;
 mod sensors;
 mod serve;
+mod serve_accessible;
 mod serve_browser;
 mod serve_tls;
 mod sharing;
