@@ -1,6 +1,7 @@
 //! No two commands contradict each other: list, show, compare, rank, advise, plan race and fleet report are asked about
 //! the same stores, and what they say of a record, a unit or a model is laid side by side: verdicts, figures, units,
-//! number of units, names, classes, odd units, which of two models is better, and what titles of pictures claim. Who cannot tell contradicts nobody.
+//! number of units, names, classes, odd units, which of two models is better, what titles of pictures claim, and the figures of the
+//! dashboard. Who cannot tell contradicts nobody.
 //!
 //! `ASSAY_CAMPAIGN_SEEDS` says how many stores are drawn, or which of them: `200..300`. A command may take up to a
 //! minute: on a busy machine, a release build has its answers in time (`ASSAY_CAMPAIGN_SEEDS=1000 cargo test --release -p
@@ -11,6 +12,7 @@
 mod common;
 
 mod claims;
+mod dashboard;
 mod faces;
 mod stores;
 mod titles;
@@ -107,7 +109,10 @@ fn saved(records: &[Record]) -> Place {
 
 /// Asks all commands, and returns how many claims they make.
 fn judge(place: &Place, query: &str, name: &str, found: &mut Found) -> usize {
-    let said: Vec<Claims> = faces::ask(place, query);
+    let mut said: Vec<Claims> = faces::ask(place, query);
+    if query == "all" {
+        said.push(dashboard::pages(place, &said[0].units));
+    }
     for (kind, what) in contradictions(&said) {
         found.entry(kind).or_default().push(format!("{name}: {what}"));
     }
