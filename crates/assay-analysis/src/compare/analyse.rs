@@ -12,7 +12,7 @@ use super::pair::{Models, Numbers, estimate, judge, options, pairs};
 use super::report::{
     Basis, Comparison, DoubtCause, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Side, SideRun, Why, letter,
 };
-use super::request::{By, CompareError, Group, Request, check, split};
+use super::request::{By, CompareError, Group, Request, check, is_bare_check, split};
 use crate::admission::{full_areas, small_area};
 use crate::deciding::{deciding_load, deciding_quantity};
 use crate::exclusion::excluded_whole;
@@ -149,7 +149,11 @@ fn sides_not_connected(sides: &[Side]) -> BTreeSet<(usize, usize)> {
 }
 
 fn info(at: usize, group: &Group<'_>) -> GroupInfo {
-    let of: BTreeSet<(String, String)> = group.records.iter().map(|r| identity(r)).map(|i| (i.model, i.unit)).collect();
+    // A check is no unit that was measured.
+    let measured = || group.records.iter().filter(|record| !is_bare_check(record));
+    let counted: Vec<&&Record> =
+        if measured().next().is_some() { measured().collect() } else { group.records.iter().collect() };
+    let of: BTreeSet<(String, String)> = counted.iter().map(|r| identity(r)).map(|i| (i.model, i.unit)).collect();
     let models: BTreeSet<String> = of.iter().map(|(model, _)| model.clone()).collect();
     GroupInfo {
         letter: letter(at),

@@ -101,7 +101,13 @@ pub enum CompareError {
 pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
     let mut groups: Vec<(Identity, Group<'_>)> = Vec::new();
     let mut known: Vec<&str> = Vec::new();
-    for record in named.iter().flatten() {
+    // A check belongs to what was measured of its medium, and is nothing to compare by itself.
+    let (checks, measured): (Vec<&Record>, Vec<&Record>) =
+        named.iter().flatten().partition(|record| is_bare_check(record));
+    let begins = measured.is_empty();
+    for (record, begins) in
+        measured.iter().map(|record| (*record, true)).chain(checks.iter().map(|check| (*check, begins)))
+    {
         if known.contains(&record.id.as_str()) {
             continue;
         }
@@ -119,6 +125,9 @@ pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
             group.records.push(record);
             continue;
         }
+        if !begins {
+            continue;
+        }
         let name = match by {
             By::Record => record.id.clone(),
             By::Unit => short_name(&of),
@@ -127,6 +136,11 @@ pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
         groups.push((of, Group { name, records: vec![record] }));
     }
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Whether a record is of a check for genuineness alone, and has no figures.
+pub(super) fn is_bare_check(record: &Record) -> bool {
+    record.verification.is_some() && record.measurements.is_empty()
 }
 
 /// A note on the records that [`split`] puts in no group, if there are any.
@@ -281,6 +295,26 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The record of a check has no figures: of another unit it would be a group that nothing is known of.
+    #[test]
+    fn a_check_is_no_group_beside_what_was_measured() {
+        let check = |id: &str, unit: &str| {
+            let mut record = super::super::day_scenes::fake(super::super::day_scenes::card(id, unit, &[]));
+            record.measurements.clear();
+            record
+        };
+        let card = |id: &str, unit: &str| super::super::day_scenes::card(id, unit, &[1000.0]);
+        let named = [vec![check("c1", "1"), card("a", "1"), check("c9", "9"), card("b", "2")]];
+        for (by, names) in [(By::Unit, 2), (By::Record, 2), (By::Model, 1)] {
+            let groups = split(&named, by);
+            assert_eq!(groups.len(), names, "{by:?}: {groups:?}");
+        }
+        let of_unit: Vec<&str> = split(&named, By::Unit)[0].records.iter().map(|record| record.id.as_str()).collect();
+        assert_eq!(of_unit, ["a", "c1"]);
+        let checks = [vec![check("c1", "1"), check("c9", "9")]];
+        assert_eq!(split(&checks, By::Unit).len(), 2, "there is nothing else");
+    }
 
     #[test]
     fn limits_are_read_as_people_write_them() {
