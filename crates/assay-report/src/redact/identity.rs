@@ -198,12 +198,13 @@ fn hexadecimal(rest: &str) -> Option<usize> {
 
 /// Directories of the file system hierarchy and words for what a mount point is for. They stay wherever
 /// they stand before the first component that is replaced, also with a number: `card3`, `disk-2`.
-pub(super) const PATH_WORDS: [&str; 62] = [
+pub(super) const PATH_WORDS: [&str; 67] = [
     "assay", "backup", "bench", "boot", "cache", "card", "cards", "data", "dev", "disk", "disks", "drive", "emmc",
-    "etc", "export", "exports", "flash", "fs", "hdd", "home", "journals", "lib", "local", "log", "media", "memory",
-    "microsd", "mnt", "mount", "nas", "net", "nfs", "node", "nodes", "nvme", "opt", "proc", "reports", "root", "run",
-    "scratch", "sd", "sdcard", "share", "shares", "shm", "slot", "smb", "spool", "srv", "ssd", "stick", "storage",
-    "sys", "test", "tests", "tmp", "usb", "user", "usr", "var", "volume",
+    "etc", "export", "exports", "flash", "fs", "hdd", "home", "journals", "lib", "local", "log", "logs", "media",
+    "memory", "microsd", "mnt", "mount", "nas", "net", "nfs", "node", "nodes", "nvme", "opt", "output", "outputs",
+    "proc", "records", "reports", "results", "root", "run", "scratch", "sd", "sdcard", "share", "shares", "shm",
+    "slot", "smb", "spool", "srv", "ssd", "stick", "storage", "sys", "test", "tests", "tmp", "usb", "user", "usr",
+    "var", "volume",
 ];
 
 /// Directories whose entries are named after people or by them. The entries are replaced even if they are common words.

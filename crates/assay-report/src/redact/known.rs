@@ -28,6 +28,10 @@ impl Known {
     pub(super) fn from_record(record: &Value, rule: &Rule, key: &Key) -> Self {
         let mut all = Vec::new();
         gather(record, rule, key, &mut all);
+        let told = told_by_labels(record);
+        all.retain(|(identity, name)| {
+            !told.iter().any(|told| told == identity) || *name != key.name(Kind::Path, identity)
+        });
         all.retain(|(identity, _)| !identity.is_empty());
         all.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         all.dedup();
@@ -83,6 +87,30 @@ impl Known {
             found.map(|(length, name)| (length, name.to_owned()))
         })
     }
+}
+
+/// Labels for what was measured and where, which no person is called by.
+const THINGS: [&str; 6] = ["kind", "model", "round", "run", "slot", "unit"];
+
+/// Components of the relative path that a record was imported from, which labels hold as they are, as `assay import --path`
+/// takes them from there: a model that a directory is called by is no person. Names that an absolute path holds too are not
+/// among them.
+fn told_by_labels(record: &Value) -> Vec<&str> {
+    let text = |value: &'_ Value| value.as_str().map(str::to_owned);
+    let file = record["source"]["file"].as_str().unwrap_or_default();
+    if file.starts_with(['/', '\\', '~']) || identity::remote(file).is_some() {
+        return Vec::new();
+    }
+    let others: Vec<String> =
+        [&record["medium"]["path"], &record["medium"]["mount_point"]].into_iter().filter_map(text).collect();
+    let is_label = |component: &&str| {
+        let labels = record["labels"].as_object().into_iter().flatten();
+        let mut labels = labels.filter(|(key, _)| THINGS.contains(&key.as_str()));
+        labels.any(|(_, value)| value.as_str() == Some(component))
+    };
+    let elsewhere = |component: &&str| others.iter().any(|path| identity::path_names(path).contains(component));
+    let components = file.split(['/', '\\']).filter(|component| !component.is_empty());
+    components.filter(is_label).filter(|component| !elsewhere(component)).collect()
 }
 
 /// Replaces each part of `text` that `find` recognises at the start of the remaining text. The second argument of

@@ -434,6 +434,25 @@ fn whose_directory_it_is_is_not_told_elsewhere() {
     }
 }
 
+/// `assay import results/ --path '{model}/{unit}/{run}.txt'` takes labels from the path, and so they stand in both.
+#[test]
+fn a_label_that_a_relative_path_holds_stays() {
+    let of = |file: &str| {
+        let source = Source { format: "fio".into(), file: file.into(), ..Source::default() };
+        let mut record = Record { origin: Origin::Imported(source), ..crate::common::good_card() };
+        let labels = [("model", "Extreme Qz"), ("unit", "red7qz"), ("owner", "daveqz")];
+        record.labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        redacted(&record).labels
+    };
+    for file in ["Extreme Qz/red7qz/3.txt", "results/Extreme Qz/red7qz/3.txt", "red7qz/3.txt"] {
+        let labels = of(file);
+        assert_eq!((&*labels["model"], &*labels["unit"]), ("Extreme Qz", "red7qz"), "{file}");
+    }
+    assert_ne!(of("daveqz/3.txt")["owner"], "daveqz", "a label for a person");
+    assert_ne!(of("/home/red7qz/3.txt")["unit"], "red7qz", "a home is somebody's");
+    assert_ne!(of("nas:red7qz/3.txt")["unit"], "red7qz");
+}
+
 #[test]
 fn a_host_named_like_a_short_name_is_replaced_too() {
     let mut record = crate::common::good_card();
