@@ -13,6 +13,7 @@ mod files;
 mod imports;
 mod kept_plans;
 mod leftovers;
+mod loads;
 mod node_store;
 mod output;
 mod progress;

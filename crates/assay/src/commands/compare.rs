@@ -15,6 +15,7 @@ use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::{BaselineArgs, BaselineCommand, CompareArgs, GateFormatArg};
 use crate::documents::{BaselineDocument, CompareDocument, RemovedBaseline};
 use crate::failure::Failure;
+use crate::loads::tell_chosen;
 use crate::{ending, output, queries, state};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
@@ -56,6 +57,9 @@ pub(super) fn compare_answer(args: &CompareArgs, target: &mut Target) -> Result<
     };
     let mut comparison = analyse(&groups, &request).map_err(refused)?;
     comparison.notes.extend(nameless.clone());
+    if let Some(decides) = comparison.primary() {
+        tell_chosen(args.load.as_deref(), named.iter().flatten(), &decides.load);
+    }
     let gate = match &args.limits[..] {
         [] => None,
         limits => Some(gate(&groups, &request, &comparison, limits, args.fail_if_unknown).map_err(refused)?),

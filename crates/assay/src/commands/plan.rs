@@ -19,6 +19,7 @@ use crate::answer::{Target, WITHOUT_PICTURE};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
 use crate::failure::Failure;
+use crate::loads::tell_chosen;
 use crate::{documents, ending, files, kept_plans, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
@@ -195,10 +196,11 @@ pub(super) fn swap_answer(args: &SwapArgs, target: &mut Target) -> Result<Answer
 
 fn deciding(
     records: &[Observation],
-    load: Option<&str>,
+    words: Option<&str>,
     metric: Option<Quantity>,
 ) -> Result<(Load, Quantity), Failure> {
-    let load = deciding_load(&by_model(records), load, None).map_err(|e| Failure::usage(e.to_string()))?;
+    let load = deciding_load(&by_model(records), words, None).map_err(|e| Failure::usage(e.to_string()))?;
+    tell_chosen(words, records, &load);
     let quantity = metric.unwrap_or_else(|| deciding_quantity(records, &load).quantity);
     Ok((load, quantity))
 }

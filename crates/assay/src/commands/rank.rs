@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Target, WITH_PICTURE, WITHOUT_PICTURE};
 use crate::cli::{AdviseArgs, RankArgs};
 use crate::failure::Failure;
+use crate::loads::tell_chosen;
 use crate::{ending, output, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
@@ -42,6 +43,7 @@ pub(super) fn rank_answer(args: &RankArgs, target: &mut Target) -> Result<Ranked
     };
     let records: Vec<&Observation> = records.iter().collect();
     let report = ranked(&records, &ask).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
+    tell_chosen(args.load.as_deref(), records.iter().copied(), &report.primary.load);
     Ok(Ranked { report, all: args.all })
 }
 
@@ -95,7 +97,11 @@ pub(super) fn advise_answer(args: &AdviseArgs, target: &mut Target) -> Result<(A
             let found = advise::cache(&records, &others, &question)?;
             (report::advise::cache(&found), is_no(&found))
         }
-        Question::Buy(question) => (report::advise::buy(&advise::buy(&records, &question)?), false),
+        Question::Buy(question) => {
+            let found = advise::buy(&records, &question)?;
+            tell_chosen(question.load.as_deref(), &records, &found.load);
+            (report::advise::buy(&found), false)
+        }
         Question::Class(classes) => {
             let found = advise::class(&records, &classes)?;
             (report::advise::class(&found), found.is_no())
