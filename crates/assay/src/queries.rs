@@ -7,6 +7,7 @@ use std::path::Path;
 use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::{harmless, quoted};
+use assay_core::units::counted;
 use assay_store::{Detail, SqliteStore, Store, StoreError, Stored, Terms, headed};
 
 use super::state::DataDirectory;
@@ -310,7 +311,66 @@ fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
         }
     }
     let store = existing()?.ok_or_else(|| Failure::usage(EMPTY))?;
-    ids_of(&store, query)?.iter().map(|id| store.load(id).map_err(Failure::from)).collect()
+    some_readable(&ids_of(&store, query)?, |id| store.load(id))
+}
+
+/// What can be read of these records, and the error about the first that was written in a way which this version of assay
+/// cannot read. Such records are named in one line, and the others are kept: one of another version in a store of thousands
+/// must not hide these.
+pub(crate) fn readable<T>(
+    ids: &[String],
+    read: impl Fn(&str) -> Result<T, StoreError>,
+) -> Result<(Vec<T>, Option<StoreError>), Failure> {
+    let (mut found, mut first) = (Vec::with_capacity(ids.len()), None);
+    let mut unread: Vec<(&str, String)> = Vec::new();
+    for id in ids {
+        match read(id) {
+            Ok(one) => found.push(one),
+            Err(StoreError::Unreadable { id: named, path, reason }) => {
+                unread.push((id, reason.clone()));
+                first.get_or_insert(StoreError::Unreadable { id: named, path, reason });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if !found.is_empty() {
+        tell_unread(unread);
+    }
+    Ok((found, first))
+}
+
+/// The same for an answer about these records, which is none where not one of them can be read.
+fn some_readable<T>(ids: &[String], read: impl Fn(&str) -> Result<T, StoreError>) -> Result<Vec<T>, Failure> {
+    match readable(ids, read)? {
+        (found, Some(error)) if found.is_empty() => Err(error.into()),
+        (found, _) => Ok(found),
+    }
+}
+
+thread_local! {
+    /// Records that were named as unreadable in this command.
+    static UNREAD: RefCell<HashSet<String>> = RefCell::new(HashSet::new());
+}
+
+/// Most records that are named in one line.
+const MOST_NAMED: usize = 8;
+
+/// Names records that cannot be read, each once in a command; each page is an answer of its own.
+fn tell_unread(mut unread: Vec<(&str, String)>) {
+    if !output::answers_a_page() {
+        UNREAD.with_borrow_mut(|told| unread.retain(|(id, _)| told.insert((*id).to_owned())));
+    }
+    let Some((_, reason)) = unread.first() else { return };
+    let names: Vec<&str> = unread.iter().take(MOST_NAMED).map(|(id, _)| *id).collect();
+    let more = unread.len() - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    output::tell(&format!(
+        "assay: {} of another version of assay cannot be read and {} left out: {}{more} ({reason}); use the version that wrote {}",
+        counted(unread.len(), "record"),
+        if unread.len() == 1 { "is" } else { "are" },
+        names.join(", "),
+        if unread.len() == 1 { "it" } else { "them" },
+    ));
 }
 
 /// The records that a query names, without what grows; `None` where it asks a store that is not there.
@@ -332,14 +392,15 @@ fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Observation>>,
     if !of_baseline {
         return match store.observations(query, detail) {
             Err(StoreError::NotSoMany { held: 0, .. }) => Ok(None),
+            Err(StoreError::Unreadable { .. }) => {
+                let each = some_readable(&store.resolve(query)?, |id| store.observations(id, detail))?;
+                Ok(Some(each.into_iter().flatten().collect()))
+            }
             found => or_none(found).map(Some).map_err(|failure| as_model(&store, query, failure)),
         };
     }
-    let mut records = Vec::new();
-    for id in ids_of(&store, query)? {
-        records.extend(store.observations(&id, detail)?);
-    }
-    Ok(Some(records))
+    let records = some_readable(&ids_of(&store, query)?, |id| store.observations(id, detail))?;
+    Ok(Some(records.into_iter().flatten().collect()))
 }
 
 /// Ids of the records of the store that a query names, `baseline:NAME` included.
@@ -416,8 +477,13 @@ fn checks_at_hand() -> Result<Vec<Observation>, Failure> {
 
 /// Records of checks for genuineness, oldest first.
 pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Observation>, Failure> {
-    match store.observations("suite=verify", Detail::Estimates) {
+    const CHECKS: &str = "suite=verify";
+    match store.observations(CHECKS, Detail::Estimates) {
         Err(StoreError::NoMatch { .. }) => Ok(Vec::new()),
+        Err(StoreError::Unreadable { .. }) => {
+            let (found, _) = readable(&store.resolve(CHECKS)?, |id| store.observations(id, Detail::Estimates))?;
+            Ok(found.into_iter().flatten().collect())
+        }
         checks => Ok(checks?),
     }
 }

@@ -12,7 +12,7 @@ use assay_core::exit::Exit;
 use assay_core::observation::Observation;
 use assay_core::text::harmless;
 use assay_report::{Answered, plan};
-use assay_store::{Detail, Store, StoreError};
+use assay_store::{Detail, Store};
 use serde_json::json;
 
 use crate::answer::{Target, WITHOUT_PICTURE};
@@ -260,8 +260,8 @@ fn records_about(plan: &ExperimentPlan) -> Result<Vec<Observation>, Failure> {
         Some(named) => named.eq_ignore_ascii_case(&label),
         None => summary.labels.contains_key("round"),
     });
-    let records: Vec<Vec<Observation>> =
-        about.map(|summary| store.observations(&summary.id, Detail::Repeats)).collect::<Result<_, StoreError>>()?;
+    let ids: Vec<String> = about.map(|summary| summary.id).collect();
+    let (records, _) = queries::readable(&ids, |id| store.observations(id, Detail::Repeats))?;
     Ok(records.into_iter().flatten().collect())
 }
 

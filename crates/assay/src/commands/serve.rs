@@ -119,10 +119,8 @@ fn quietly<T>(what: impl FnOnce() -> Result<T, Failure>) -> Result<T, Refusal> {
 /// Records under their ids, none where the store has none.
 fn by_ids(ids: &[String], detail: Detail) -> Result<Vec<Observation>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        found.extend(store.observations(id, detail)?);
-    }
+    let mut found: Vec<Record> =
+        queries::readable(ids, |id| store.observations(id, detail))?.0.into_iter().flatten().collect();
     queries::mark_verified(&mut found)?;
     Ok(found)
 }
