@@ -171,6 +171,7 @@ fn gravest(record: &Observation) -> Option<String> {
         | Finding::ServerCache { .. }
         | Finding::CachedIo { .. }
         | Finding::CachedByTool { .. }
+        | Finding::LoopFromCache { .. }
         | Finding::MemoryNotMedium { .. } => 1,
         Finding::FewOperations { .. } => 3,
         Finding::LoadOfOthers { .. } => 4,

@@ -2,9 +2,10 @@
 
 use assay_core::finding::Finding;
 use assay_core::histogram::Histogram;
-use assay_core::medium::{Bus, Medium};
+use assay_core::medium::{Bus, Medium, MediumKind};
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
+use assay_core::workload::Op;
 use assay_engine::NullCost;
 use assay_stats::rank::Ceiling;
 
@@ -21,6 +22,14 @@ const DEPTH_SHARE: f64 = 0.9;
 pub(crate) const EDGE_OPERATIONS: u64 = 40;
 /// Fewer operations than this make a coarse figure (Poisson error above 14 %).
 const FEW_OPERATIONS: u64 = 50;
+
+/// A read that takes less comes out of memory: an NVMe drive takes 50 µs or more, one of Optane 10 µs, and through the file
+/// system below a loop device more.
+const MEMORY_NS: f64 = 20_000.0;
+/// Bytes per second that any medium moves whose other loads are not known: a card of the lowest speed class.
+const SLOWEST_MEDIUM: f64 = 10e6;
+/// The setting of a loop device that says whether it reads its file directly.
+const LOOP_DIRECT_IO: &str = "loop_direct_io";
 
 /// Judges a measurement on a medium from its estimates and repeats; replaces what was judged before.
 pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option<NullCost>, proof: Proof) {
@@ -40,6 +49,9 @@ pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option
         |f| matches!(f, Finding::ServedFromCache { .. } | Finding::OthersUsedDevice { .. }),
         proof_finding,
     );
+
+    let finding = loop_from_cache(measurement, medium);
+    replace_findings(measurement, |f| matches!(f, Finding::LoopFromCache { .. }), finding);
 
     let ceiling =
         medium.bus.as_ref().and_then(Bus::reachable).and_then(Ceiling::new).zip(measurement.bytes_per_second.as_ref());
@@ -87,6 +99,32 @@ pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option
     few(measurement, operations);
 }
 
+/// Says where direct reads of a loop device took no longer than memory does, and the device reads its file through the page
+/// cache (`/sys/block/loopN/loop/dio` is 0): what it counts then never reached the medium of the file.
+fn loop_from_cache(measurement: &Measurement, medium: &Medium) -> Option<Finding> {
+    let buffered = medium.kind == MediumKind::Loop && medium.queue.get(LOOP_DIRECT_IO).is_some_and(|on| on == "0");
+    let workload = &measurement.workload;
+    let median_ns = measurement.latency_ns.p50.as_ref()?.point;
+    (buffered && workload.direct && workload.op == Op::Read && median_ns < MEMORY_NS)
+        .then_some(Finding::LoopFromCache { median_ns })
+}
+
+/// Says in the measurements of a run that is over how much of what the medium can do was others' traffic.
+pub(crate) fn weigh_others(measurements: &mut [Measurement]) {
+    let rate = |m: &Measurement| m.bytes_per_second.as_ref().map_or(0.0, |rate| rate.point);
+    let fastest = measurements.iter().map(rate).fold(SLOWEST_MEDIUM, f64::max);
+    for measurement in measurements {
+        let seen = measurement.warnings.iter().find_map(|warning| match warning.finding {
+            Finding::OthersUsedDevice { proof_ratio, .. } => Some(proof_ratio),
+            _ => None,
+        });
+        let Some(proof_ratio) = seen else { continue };
+        let share = Some((proof_ratio - 1.0) * rate(measurement) / fastest);
+        let finding = Finding::OthersUsedDevice { proof_ratio, share };
+        replace_findings(measurement, |f| matches!(f, Finding::OthersUsedDevice { .. }), Some(finding));
+    }
+}
+
 /// Says where there are so few operations that the figure is coarse.
 fn few(measurement: &mut Measurement, operations: u64) {
     let finding = (operations > 0 && operations < FEW_OPERATIONS).then_some(Finding::FewOperations { operations });
@@ -115,11 +153,12 @@ fn not_reached(measurement: &Measurement) -> Option<Finding> {
 mod tests {
     use assay_core::arrivals::{Arrivals, Process};
     use assay_core::estimate::Estimate;
-    use assay_core::finding::Finding;
+    use assay_core::finding::{Finding, Severity};
     use assay_core::histogram::{Histogram, StoredHistogram, bucket_of};
     use assay_core::medium::Bus;
     use assay_core::outcome::{Outcome, RunFailure};
     use assay_core::record::Measurement;
+    use assay_core::workload::Workload;
     use assay_engine::NullCost;
 
     use super::*;
@@ -149,6 +188,48 @@ mod tests {
 
     fn has(m: &Measurement, kind: fn(&Finding) -> bool) -> bool {
         m.warnings.iter().any(|w| kind(&w.finding))
+    }
+
+    #[test]
+    fn direct_reads_at_the_speed_of_memory_are_suspect_where_a_loop_device_reads_through_the_cache() {
+        let found = |kind, setting: &str, ns, op| {
+            let mut m = of(1000, 1000 * ns, ns, 1.0);
+            m.latency_ns.p50 = Some(Box::new(Estimate::bare(ns as f64, 1, "test")));
+            m.workload = Workload { direct: true, op, ..(*m.workload).clone() }.into();
+            let queue = [(LOOP_DIRECT_IO.to_owned(), setting.to_owned())].into();
+            let medium = Medium { kind, queue, ..Medium::default() };
+            judge(&mut m, &medium, None, Proof::default());
+            has(&m, |f| matches!(f, Finding::LoopFromCache { .. }))
+        };
+        assert!(found(MediumKind::Loop, "0", 9_000, Op::Read));
+        for (kind, setting, ns, op) in [
+            (MediumKind::Loop, "1", 9_000, Op::Read),
+            (MediumKind::Loop, "0", 30_000, Op::Read),
+            (MediumKind::Loop, "0", 9_000, Op::Write),
+            (MediumKind::Nvme, "0", 9_000, Op::Read),
+        ] {
+            assert!(!found(kind, setting, ns, op), "{kind:?} {setting} {ns} {op:?}");
+        }
+    }
+
+    #[test]
+    fn traffic_of_others_is_weighed_against_the_fastest_load() {
+        let of = |rate: f64, ratio: Option<f64>| {
+            let mut m = of(1000, 1000, 1, 1.0);
+            m.bytes_per_second = Some(Estimate::bare(rate, 1, "test"));
+            ratio.into_iter().for_each(|proof_ratio| m.warn(Finding::OthersUsedDevice { proof_ratio, share: None }));
+            m
+        };
+        let invalid = |all: &mut [Measurement]| -> Vec<bool> {
+            weigh_others(all);
+            let is = |m: &Measurement| m.warnings.iter().any(|w| w.severity == Severity::Invalid);
+            all.iter().map(is).collect()
+        };
+        // Three times the bytes of a sequential load are half of the medium; ten times those of a small one are a tenth.
+        assert_eq!(invalid(&mut [of(80e6, None), of(25e6, Some(3.0)), of(0.8e6, Some(10.0))]), [false, true, false]);
+        // Alone, a small load says nothing of what the medium can do.
+        assert_eq!(invalid(&mut [of(0.2e6, Some(10.0))]), [false]);
+        assert_eq!(invalid(&mut [of(20e6, Some(1.9))]), [false]);
     }
 
     #[test]

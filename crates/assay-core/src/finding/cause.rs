@@ -245,7 +245,12 @@ impl Finding {
             Self::ServedFromCache { proof_ratio } => {
                 cause!["served from a cache: only ", percent(*proof_ratio), " % of the bytes crossed the device"]
             }
-            Self::OthersUsedDevice { proof_ratio: ratio } => {
+            Self::LoopFromCache { median_ns } => cause![
+                "the loop device reads its file through the page cache, and half of the direct reads took at most ",
+                time(*median_ns),
+                ": that is memory, not a medium"
+            ],
+            Self::OthersUsedDevice { proof_ratio: ratio, .. } => {
                 let moved = number(*ratio, Notation::Traffic);
                 cause!["something else used the device: it moved ", moved, " the bytes issued"]
             }
@@ -647,7 +652,7 @@ mod tests {
 
     #[test]
     fn traffic_of_others_is_told_in_percent_or_as_a_multiple() {
-        let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio };
+        let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio, share: None };
         assert!(of(1.401).cause().ends_with("it moved 140 % of the bytes issued"), "{}", of(1.401).cause());
         assert_eq!(
             merged(&[of(1.4), of(10.06), of(3.0)]).unwrap(),

@@ -143,6 +143,7 @@ impl Finding {
             Self::CachedByRequest => "set direct = true in the suite",
             Self::ServedFromCache { .. } => "use direct I/O, or a span several times the size of memory",
             Self::OthersUsedDevice { .. } => "stop what else uses the medium and run again",
+            Self::LoopFromCache { .. } => "make the loop device read its file directly: losetup --direct-io=on DEVICE",
             Self::NoProof { .. } => {
                 "compare with what the disk itself counts (SMART), or with the counters of the machine that holds it"
             }
@@ -163,13 +164,7 @@ impl Finding {
             }
             Self::InstrumentLimited { .. } => "use more jobs, or read the figure as a lower bound",
             Self::BusLimited { .. } => "use a faster slot or reader to see what the medium itself can do",
-            Self::SmallerSpan { limit, .. } => match limit {
-                AreaLimit::OtherNodes => "free some space on the node that has least, or raise --budget",
-                AreaLimit::WriteLimit => "raise --max-write",
-                AreaLimit::Time { .. } => "raise --budget",
-                AreaLimit::FreeSpace | AreaLimit::FileSystemFull => "free some space",
-                AreaLimit::Unknown => "",
-            },
+            Self::SmallerSpan { limit, .. } => limit.remedy(),
             Self::ScaledDown { .. } => "raise --budget",
             Self::FewOperations { .. } => "raise --budget or --max-write",
             Self::FewerRepeats { shortfall, .. } | Self::ProgramLeftOut { shortfall, .. } => shortfall.remedy(),
@@ -218,6 +213,19 @@ impl Finding {
     }
 }
 
+impl AreaLimit {
+    /// What mends it; empty where nothing does.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::OtherNodes => "free some space on the node that has least, or raise --budget",
+            Self::WriteLimit => "raise --max-write",
+            Self::Time { .. } => "raise --budget",
+            Self::FreeSpace | Self::FileSystemFull => "free some space",
+            Self::Unknown => "",
+        }
+    }
+}
+
 impl Shortfall {
     /// What mends it; empty where nothing does.
     fn remedy(&self) -> &'static str {
@@ -252,6 +260,17 @@ mod tests {
         let bad: Warning = Finding::ServedFromCache { proof_ratio: 0.02 }.into();
         assert_eq!(Validity::judge(warnings.iter().chain([&bad])).verdict, ValidityVerdict::Invalid);
         assert!(bad.cause().contains("only 2.00 %"), "{}", bad.cause());
+    }
+
+    /// A little traffic beside small operations is a large multiple of their bytes.
+    #[test]
+    fn traffic_of_others_makes_a_figure_invalid_where_it_took_much_of_the_medium() {
+        let of = |proof_ratio, share| Finding::OthersUsedDevice { proof_ratio, share }.severity();
+        assert_eq!(of(10.0, Some(0.9)), Severity::Invalid);
+        assert_eq!(of(2.0, Some(0.5)), Severity::Invalid);
+        for (ratio, share) in [(1.9, Some(0.9)), (10.0, Some(0.4)), (10.0, None)] {
+            assert_eq!(of(ratio, share), Severity::Suspect, "{ratio} {share:?}");
+        }
     }
 
     #[test]

@@ -518,6 +518,7 @@ const FINDING: Rule = Fields(&[
     ("lines", Keep),
     ("limit", Fields(&[("by", Keep), ("bytes_per_second", Keep)])),
     ("low", Keep),
+    ("median_ns", Keep),
     ("medium", Keep),
     ("most", Text),
     ("null_operations_per_second", Keep),
