@@ -48,7 +48,8 @@ impl PreparedRun {
         let engines = Engines::new(request.engine, &request.suite)?;
         refuse_impossible(&request, &sysroot)?;
         refusal::refuse_unpolled(&request, &seen, &sysroot)?;
-        let mut findings = Vec::new();
+        let notes = std::mem::take(&mut request.translated);
+        let mut findings = Vec::from_iter((!notes.is_empty()).then_some(Finding::JobFileDiffers { notes }));
         let (access, available) = if is_device {
             Access::to_device(&request, &sysroot, &mut seen, &mut findings)?
         } else {

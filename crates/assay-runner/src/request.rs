@@ -39,6 +39,8 @@ pub struct Request {
     pub path: PathBuf,
     /// By which suite.
     pub suite: Suite,
+    /// How the suite differs from the job file of fio that it was read from; empty where it was read from none.
+    pub translated: Vec<String>,
     /// Identity of the record to be.
     pub id: String,
     /// Version of the program.

@@ -402,6 +402,9 @@ impl Finding {
     /// What happened to the run, its files and its record.
     fn run_cause(&self) -> Option<Cause> {
         Some(match self {
+            Self::JobFileDiffers { notes } => {
+                cause![format!("not all of the job file is as fio runs it: {}", notes.join("; "))]
+            }
             Self::AnotherRun => cause!["another run of assay is measuring the same file system"],
             Self::LeftoversRemoved { directories, bytes } => {
                 cause![

@@ -209,6 +209,11 @@ pub enum Finding {
         /// Repeats that ran.
         repeats: u32,
     },
+    /// A job file of fio was read, and runs otherwise than with fio, or without something that fio would do.
+    JobFileDiffers {
+        /// What is different, each in a sentence without a full stop.
+        notes: Vec<String>,
+    },
     /// Another run of assay is measuring the same file system.
     AnotherRun,
     /// Reads of a raw device may touch areas never written.
@@ -468,6 +473,7 @@ impl Finding {
             | Self::CheckUnfinished { .. }
             | Self::NotPutBack { .. }
             | Self::SweepStopped { .. }
+            | Self::JobFileDiffers { .. }
             | Self::NotSaved { .. }
             | Self::PastThrottling { .. }
             | Self::Suspended { .. }

@@ -208,6 +208,7 @@ impl Finding {
             | Self::Resumed { .. }
             | Self::Suspended { .. }
             | Self::SweepStopped { .. }
+            | Self::JobFileDiffers { .. }
             | Self::Unknown => "",
         }
     }

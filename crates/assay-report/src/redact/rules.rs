@@ -521,6 +521,7 @@ const FINDING: Rule = Fields(&[
     ("median_ns", Keep),
     ("medium", Keep),
     ("most", Text),
+    ("notes", Each(&Text)),
     ("null_operations_per_second", Keep),
     ("of", Keep),
     ("operations", Keep),

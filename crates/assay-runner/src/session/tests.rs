@@ -36,6 +36,7 @@ fn request(directory: &Path) -> Request {
     Request {
         path: directory.to_owned(),
         suite: Suite::parse(text, "test").unwrap(),
+        translated: Vec::new(),
         id: "0123456789".to_owned(),
         version: "0.1.0".to_owned(),
         commit: Some("abc".to_owned()),

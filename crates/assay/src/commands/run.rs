@@ -73,6 +73,10 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
             .for_each(|line| output::tell_wrapped(&harmless(line)));
     }
     let suite = args.dry_run.then(|| request.suite.clone());
+    if args.dry_run {
+        // Of a run its record says it.
+        tell_notes(&args, &request.translated);
+    }
     let prepared = PreparedRun::prepare(request)?;
     if let Some(suite) = suite {
         show_plan(&prepared, &suite, args.json)?;
@@ -135,10 +139,10 @@ fn interrupted(args: &RunArgs) -> Result<(Option<Box<Resumption>>, bool), Failur
 
 /// What is to be measured where and how, by the command line or by the run to resume.
 fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Request, Failure> {
-    let suite = match &resume {
+    let (suite, translated) = match &resume {
         Some(resumption) => {
             args.target = resumed_target(args, resumption);
-            resumption.suite()
+            (resumption.suite(), Vec::new())
         }
         None => suite(args)?,
     };
@@ -153,6 +157,7 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
     Ok(Request {
         path: args.target.clone(),
         suite,
+        translated,
         id: before.map_or_else(new_id, |record| record.id.clone()),
         version: build.version,
         commit: build.commit,
@@ -189,11 +194,10 @@ fn engine(engine: EngineArg, crosscheck: Option<Peer>) -> Result<EngineChoice, F
     }
 }
 
-/// The suite with what the command line changes in it.
-pub(super) fn suite(args: &RunArgs) -> Result<Suite, Failure> {
+/// The suite with what the command line changes in it, and how it differs from the job file that it was read from.
+pub(super) fn suite(args: &RunArgs) -> Result<(Suite, Vec<String>), Failure> {
     let wish = Wish { size: args.size, at: Some(args.target.clone()) };
     let (_, mut suite, notes) = suites::wished(&args.suite, &wish)?;
-    tell_notes(args, &notes);
     if let Some(repeats) = args.repeats {
         suite.repeats = repeats;
     }
@@ -213,7 +217,7 @@ pub(super) fn suite(args: &RunArgs) -> Result<Suite, Failure> {
     }
     apply_confidence(args, &mut suite)?;
     in_the_manner(args, &mut suite)?;
-    Ok(suite)
+    Ok((suite, notes))
 }
 
 /// Sets the processors and polled completions that the command line asks for.
@@ -464,7 +468,7 @@ fn meant_label(key: &str) -> Option<&'static str> {
 }
 
 /// What is different from how fio would run a job file.
-pub(super) fn tell_notes(args: &RunArgs, notes: &[String]) {
+fn tell_notes(args: &RunArgs, notes: &[String]) {
     if !args.quiet {
         for note in notes {
             output::tell_wrapped(&format!("{}: {note}", args.suite));

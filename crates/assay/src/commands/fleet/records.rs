@@ -42,7 +42,7 @@ fn asked_by(arguments: &[String], ledger: &Ledger, launcher: Launcher) -> Option
     }
     let args = run_args(&arguments)?;
     let is_here = ledger.rotation.is_some() || launcher == Launcher::Local || suites::is_built_in(&args.suite);
-    let suite = is_here.then(|| run::suite(&args).ok()).flatten()?;
+    let (suite, _) = is_here.then(|| run::suite(&args).ok()).flatten()?;
     // A share of a medium is another size on each.
     let text = (!suite.has_shares()).then(|| suite.to_text());
     Some(AskedSuite { text, name: suite.name, version: suite.version })
