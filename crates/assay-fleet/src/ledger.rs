@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use assay_analysis::plan::MOST_INVALID;
 use assay_analysis::{Achieved, NoResult, result_of, why_invalid};
 use assay_core::observation::Observation;
 use assay_core::record::Record;
@@ -66,6 +67,9 @@ pub struct NodeEntry {
     pub medium: Option<String>,
     /// Attempts so far.
     pub attempts: u32,
+    /// How many attempts before the last one gave an invalid record.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub invalid_before: u32,
     /// How the last one ended; none where it did not.
     pub fate: Option<Fate>,
 }
@@ -205,8 +209,20 @@ impl NodeEntry {
     /// A node that was not begun.
     #[must_use]
     pub fn new(name: &str, target: &str) -> Self {
-        Self { name: name.to_owned(), target: target.to_owned(), cell: None, medium: None, attempts: 0, fate: None }
+        Self {
+            name: name.to_owned(),
+            target: target.to_owned(),
+            cell: None,
+            medium: None,
+            attempts: 0,
+            invalid_before: 0,
+            fate: None,
+        }
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Ledger {
@@ -248,6 +264,7 @@ impl Ledger {
     pub fn begin_attempt(&mut self) {
         for number in self.missing() {
             let node = &mut self.nodes[number];
+            node.invalid_before += u32::from(node.fate.as_ref().is_some_and(Fate::is_invalid));
             (node.attempts, node.fate) = (node.attempts + 1, None);
         }
     }
@@ -257,6 +274,23 @@ impl Ledger {
     pub fn missing(&self) -> Vec<usize> {
         let done = |entry: &NodeEntry| entry.fate.as_ref().is_some_and(Fate::is_result);
         (0..self.nodes.len()).filter(|node| !done(&self.nodes[*node])).collect()
+    }
+
+    /// Numbers of the nodes of a turn of a plan that were invalid so often that the turn goes on without them.
+    #[must_use]
+    pub fn given_up(&self) -> Vec<usize> {
+        let most = u32::try_from(MOST_INVALID).unwrap_or(u32::MAX);
+        let again = |entry: &NodeEntry| {
+            entry.fate.as_ref().is_some_and(Fate::is_invalid) && entry.invalid_before.saturating_add(1) >= most
+        };
+        (0..self.nodes.len()).filter(|node| self.rotation.is_some() && again(&self.nodes[*node])).collect()
+    }
+
+    /// Whether a turn of a plan waits for nodes that are measured again.
+    #[must_use]
+    pub fn holds_turn(&self) -> bool {
+        let given_up = self.given_up();
+        self.missing().iter().any(|node| !given_up.contains(node))
     }
 
     /// How many of them have an invalid record.
@@ -409,6 +443,26 @@ mod tests {
         record.validity.verdict = assay_core::finding::ValidityVerdict::Invalid;
         let fate = Fate::of_record(&record);
         assert!(fate.is_invalid() && !fate.is_result() && fate.record() == Some(&record.id), "{fate:?}");
+    }
+
+    #[test]
+    fn a_turn_goes_on_without_what_was_invalid_twice() {
+        let fate = || Some(Fate::Invalid { id: "a".to_owned(), reason: "others used the device".to_owned() });
+        let entry = NodeEntry { fate: fate(), attempts: 1, ..NodeEntry::new("n1", "/m") };
+        let places = Rotation { plan: "p".to_owned(), round: 1, wave: 1, places: Vec::new() };
+        let mut ledger = Ledger::begun("local", Mode::Staggered(1), "assay".to_owned(), Vec::new(), vec![entry]);
+        ledger.rotation = Some(places);
+        assert!(ledger.holds_turn() && ledger.given_up().is_empty());
+        ledger.begin_attempt();
+        ledger.nodes[0].fate = Some(Fate::Late);
+        assert!(ledger.holds_turn(), "once invalid, and once not there");
+        ledger.begin_attempt();
+        ledger.nodes[0].fate = fate();
+        assert_eq!(ledger.given_up(), [0]);
+        assert!(!ledger.holds_turn());
+        // Of a run that is no turn of a plan everything is repeated.
+        ledger.rotation = None;
+        assert!(ledger.given_up().is_empty() && ledger.holds_turn());
     }
 
     #[test]

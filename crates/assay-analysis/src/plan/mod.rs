@@ -19,4 +19,4 @@ pub use experiment_plan::{
 pub use file::read_plan;
 pub use names::{ModelUnits, PlanError, Roster, Slots};
 pub use race::{Chance, Race, RaceOptions, race};
-pub use status::{CellState, CellStatus, Misfit, MisfitReason, Status, arguments, quoted_line, status};
+pub use status::{CellState, CellStatus, MOST_INVALID, Misfit, MisfitReason, Status, arguments, quoted_line, status};

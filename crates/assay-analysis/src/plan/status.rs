@@ -27,9 +27,18 @@ pub enum CellState {
         /// How.
         failure: RunFailure,
     },
+    /// Its records were invalid so often that it is not measured again.
+    GivenUp {
+        /// The invalid records, oldest first.
+        records: Vec<String>,
+    },
     /// There is no record that fits.
     Missing,
 }
+
+/// So many invalid records of a cell, and none that is valid, end it: what made them invalid will do so again, and the other
+/// cells need not wait for it.
+pub const MOST_INVALID: usize = 2;
 
 /// A cell and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -126,6 +135,8 @@ pub enum MisfitReason {
     },
     /// The result is invalid.
     Invalid,
+    /// The result is invalid, as those of the cell before it were, and the cell is given up.
+    InvalidAgain,
     /// The medium failed in another record of the cell, which outweighs figures.
     FailedElsewhere,
 }
@@ -151,6 +162,7 @@ impl fmt::Display for MisfitReason {
             Self::Running => f.write_str("is under way, or was killed"),
             Self::Unfinished { failure } => write!(f, "did not finish: {}", failure.title()),
             Self::Invalid => f.write_str("is invalid; measure the cell again"),
+            Self::InvalidAgain => f.write_str("is invalid, as another of its cell: the round goes on without the cell"),
             Self::FailedElsewhere => f.write_str("its medium failed in another record of the cell"),
         }
     }
@@ -175,7 +187,13 @@ impl Status {
         self.cells.iter().filter(|cell| cell.state == CellState::Missing).count()
     }
 
-    /// Whether every cell has a result.
+    /// Cells that were invalid so often that they are not measured again.
+    #[must_use]
+    pub fn given_up(&self) -> usize {
+        self.cells.iter().filter(|cell| matches!(cell.state, CellState::GivenUp { .. })).count()
+    }
+
+    /// Whether nothing is left to measure.
     #[must_use]
     pub fn complete(&self) -> bool {
         self.missing() == 0
@@ -189,6 +207,7 @@ pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> Status {
     let label = plan.label();
     let mut states = vec![CellState::Missing; plan.cells().len()];
     let mut misfits = Vec::new();
+    let mut invalid: Vec<Vec<String>> = vec![Vec::new(); states.len()];
     for record in records {
         let found = match record.labels.get("plan") {
             Some(named) if named.eq_ignore_ascii_case(&label) => cell_of(plan, record),
@@ -198,13 +217,33 @@ pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> Status {
                 Err(_) => continue,
             },
         };
-        match found.and_then(|index| count(&mut states[index], record)) {
-            Ok(()) => {}
-            Err(reason) => misfits.push(Misfit { record: record.id.clone(), reason }),
+        let counted = found.and_then(|index| {
+            count(&mut states[index], record).inspect_err(|reason| {
+                if *reason == MisfitReason::Invalid {
+                    invalid[index].push(record.id.clone());
+                }
+            })
+        });
+        if let Err(reason) = counted {
+            misfits.push(Misfit { record: record.id.clone(), reason });
         }
     }
+    give_up(&mut states, invalid, &mut misfits);
     let cells = plan.cells().iter().cloned().zip(states).map(|(cell, state)| CellStatus { cell, state }).collect();
     Status { plan: label, cells, misfits }
+}
+
+/// Gives up the cells without a result that had too many `invalid` records.
+fn give_up(states: &mut [CellState], invalid: Vec<Vec<String>>, misfits: &mut [Misfit]) {
+    for (state, records) in states.iter_mut().zip(invalid) {
+        if *state != CellState::Missing || records.len() < MOST_INVALID {
+            continue;
+        }
+        for misfit in misfits.iter_mut().filter(|misfit| records.contains(&misfit.record)) {
+            misfit.reason = MisfitReason::InvalidAgain;
+        }
+        *state = CellState::GivenUp { records };
+    }
 }
 
 /// The cell that the labels of a record name.
@@ -270,7 +309,9 @@ fn count(state: &mut CellState, record: &Observation) -> Result<(), MisfitReason
     }
     match state {
         CellState::Measured { records } => records.push(record.id.clone()),
-        CellState::Missing => *state = CellState::Measured { records: vec![record.id.clone()] },
+        CellState::Missing | CellState::GivenUp { .. } => {
+            *state = CellState::Measured { records: vec![record.id.clone()] };
+        }
         CellState::MediumFailed { .. } => return Err(MisfitReason::FailedElsewhere),
     }
     Ok(())

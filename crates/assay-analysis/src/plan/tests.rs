@@ -461,6 +461,16 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
     let hung = changed(&|r| r.outcome = failed(RunFailure::Hung));
     assert_eq!(hung.missing(), 7);
     assert!(matches!(hung.cells[0].state, CellState::MediumFailed { .. }));
+    let invalid = |id: &str| {
+        let mut record = result(&plan, cell);
+        (record.id, record.validity.verdict) = (id.to_owned(), assay_core::finding::ValidityVerdict::Invalid);
+        record
+    };
+    let given_up = status(&plan, &[invalid("a"), invalid("b")]);
+    assert_eq!((given_up.missing(), given_up.given_up()), (7, 1), "{given_up:?}");
+    assert!(given_up.misfits.iter().all(|misfit| misfit.reason == MisfitReason::InvalidAgain), "{given_up:?}");
+    let mended = status(&plan, &[invalid("a"), invalid("b"), result(&plan, cell)]);
+    assert!(matches!(&mended.cells[0].state, CellState::Measured { records } if records.len() == 1), "{mended:?}");
     let twice = status(&plan, &[result(&plan, cell), result(&plan, cell)]);
     assert!(matches!(&twice.cells[0].state, CellState::Measured { records } if records.len() == 2));
 }

@@ -89,10 +89,15 @@ fn wave_text(plan: &ExperimentPlan, cells: &[&assay_analysis::plan::Cell], targe
 #[must_use]
 pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
     let all = status.cells.len();
+    let given_up = match status.given_up() {
+        0 => String::new(),
+        1 => "; the records of one cell were invalid again and again, and it is left out".to_owned(),
+        many => format!("; the records of {many} cells were invalid again and again, and they are left out"),
+    };
     let finding = format!(
-        "Plan {}: {} of {all} cells have a result{}",
+        "Plan {}: {} of {all} cells have a result{given_up}{}",
         status.plan,
-        all - status.missing(),
+        all - status.missing() - status.given_up(),
         if status.complete() { "; it is complete" } else { "" }
     );
     let mut blocks = vec![Block::Table(rounds_text(plan, status))];
@@ -117,6 +122,7 @@ pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
 }
 
 fn rounds_text(plan: &ExperimentPlan, status: &Status) -> Table {
+    let given_up = status.given_up() > 0;
     let rows = (1..=plan.rounds())
         .map(|round| {
             let count = |what: fn(&CellState) -> bool| {
@@ -128,10 +134,14 @@ fn rounds_text(plan: &ExperimentPlan, status: &Status) -> Table {
                 count(|state| matches!(state, CellState::MediumFailed { .. })),
                 count(|state| *state == CellState::Missing),
             ]
+            .into_iter()
+            .chain(given_up.then(|| count(|state| matches!(state, CellState::GivenUp { .. }))))
+            .collect::<Vec<_>>()
             .into()
         })
         .collect();
-    Table { caption: String::new(), columns: ["round", "measured", "medium failed", "missing"].map(right).into(), rows }
+    let columns = ["round", "measured", "medium failed", "missing"].into_iter().chain(given_up.then_some("given up"));
+    Table { caption: String::new(), columns: columns.map(right).collect(), rows }
 }
 
 /// A cell without a figure, or with more than one.
@@ -140,6 +150,7 @@ fn open_cell(cell: &CellStatus) -> Option<TableRow> {
         CellState::Measured { records } if records.len() < 2 => return None,
         CellState::Measured { records } => format!("measured {} times", records.len()),
         CellState::MediumFailed { failure, .. } => failure.title().to_owned(),
+        CellState::GivenUp { records } => format!("invalid {} times", records.len()),
         CellState::Missing => "missing".to_owned(),
     };
     let c = &cell.cell;
@@ -153,6 +164,7 @@ fn status_data(status: &Status) -> Data {
         let (state, records) = match &cell.state {
             CellState::Measured { records } => ("measured".to_owned(), records.join(" ")),
             CellState::MediumFailed { record, failure } => (failure.title().to_owned(), record.clone()),
+            CellState::GivenUp { records } => ("invalid".to_owned(), records.join(" ")),
             CellState::Missing => ("missing".to_owned(), String::new()),
         };
         let c = &cell.cell;

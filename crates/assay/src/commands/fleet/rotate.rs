@@ -7,8 +7,9 @@ use std::path::Path;
 
 use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
 use assay_core::exit::Exit;
+use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{FleetError, Guard, Ledger, Progress, Rotation, check_plan_words, places_of, turn_of};
+use assay_fleet::{Fate, FleetError, Guard, Ledger, Progress, Rotation, check_plan_words, places_of, turn_of};
 use operator::{Operator, text};
 
 use super::ledgers;
@@ -58,7 +59,7 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
     let plan = begun_plan(&rotation.plan)?;
     let last = Progress::from_runs(&plan, ledgers::all()?).turns().last().unwrap_or(ledger).clone();
     let mut whole = Whole { args, plan, control, person: Operator::new(args) };
-    if !last.missing().is_empty() {
+    if last.holds_turn() {
         return whole.follow(last);
     }
     match whole.next(&last)? {
@@ -105,10 +106,11 @@ impl Whole<'_> {
             let guard = self.progress()?.guard(&ledger, state::existing()?.as_ref());
             let (done, records) = measured(self.args, ledger, resumed, Some(guard), self.control)?;
             ledger = done;
-            if !ledger.missing().is_empty() {
+            if ledger.holds_turn() {
                 tell_run(self.args, &ledger, &records, RotationNews::default())?;
                 return Ok(ending::of_nodes(ledger.end()));
             }
+            tell_given_up(&ledger);
             let Some(next) = self.next(&ledger)? else { return self.ends(&ledger, &records) };
             let moves = self.moves(Some(turn_of(&ledger)), next)?;
             let news = NextTurn { turn: next, moves: moves.clone() };
@@ -202,7 +204,7 @@ impl Whole<'_> {
         let turns = self.plan.turns().len();
         let what = if turns == self.plan.rounds() { "rounds" } else { "turns" };
         let status = status_of(&self.plan)?;
-        let (cells, missing) = (status.cells.len(), status.missing());
+        let (cells, missing) = (status.cells.len(), status.missing() + status.given_up());
         let words = if missing == 0 {
             format!("All {turns} {what} of the plan are measured: assay rank plan={label}\n")
         } else {
@@ -214,6 +216,21 @@ impl Whole<'_> {
         };
         self.person.shows(&(output::wrapped(words.trim_end(), 80) + "\n"))?;
         Ok(if self.progress()?.has_failed() { Exit::Medium } else { ending::of_answer(status.complete()) })
+    }
+}
+
+/// Names the nodes without which a turn goes on.
+fn tell_given_up(ledger: &Ledger) {
+    for number in ledger.given_up() {
+        let entry = &ledger.nodes[number];
+        let why = match &entry.fate {
+            Some(Fate::Invalid { reason, .. }) => format!(" ({reason})"),
+            _ => String::new(),
+        };
+        output::tell_wrapped(&harmless(&format!(
+            "{}: its record is invalid in the second attempt, too{why}; the plan goes on without this cell",
+            entry.name
+        )));
     }
 }
 
