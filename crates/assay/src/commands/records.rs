@@ -9,7 +9,7 @@ use assay_core::exit::Exit;
 use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::Outcome;
 use assay_core::text;
-use assay_core::text::clean;
+use assay_core::text::{clean, harmless};
 use assay_core::units::counted;
 use assay_report::{Document, Life, Lives, Style};
 use assay_store::{Detail, OwnerState, SqliteStore, Store, Stored, Summary};
@@ -223,6 +223,17 @@ pub(super) fn rm(args: &RmArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("these queries name every record; name the records, or remove the store's file"));
     }
     let summaries = summaries(&store, &ids)?;
+    let asked = queries::divided(&args.queries)?.len();
+    let mut questions = output::Questions::new(args.json || args.dry_run);
+    if ids.len() > asked && questions.asks() {
+        let question = format!("Remove {}: {}? (y/N)", counted(ids.len(), "record"), named(&summaries));
+        if !questions
+            .ask(&harmless(&question))
+            .is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().as_str()))
+        {
+            return Err(Failure::usage("nothing was removed"));
+        }
+    }
     let reports = DataDirectory::existing(REPORTS).ok().flatten();
     for id in ids.iter().filter(|_| !args.dry_run) {
         store.remove(id)?;
