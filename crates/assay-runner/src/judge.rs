@@ -26,8 +26,6 @@ const FEW_OPERATIONS: u64 = 50;
 /// A read that takes less comes out of memory: an NVMe drive takes 50 µs or more, one of Optane 10 µs, and through the file
 /// system below a loop device more.
 const MEMORY_NS: f64 = 20_000.0;
-/// Bytes per second that any medium moves whose other loads are not known: a card of the lowest speed class.
-const SLOWEST_MEDIUM: f64 = 10e6;
 /// The setting of a loop device that says whether it reads its file directly.
 const LOOP_DIRECT_IO: &str = "loop_direct_io";
 
@@ -109,22 +107,6 @@ fn loop_from_cache(measurement: &Measurement, medium: &Medium) -> Option<Finding
         .then_some(Finding::LoopFromCache { median_ns })
 }
 
-/// Says in the measurements of a run that is over how much of what the medium can do was others' traffic.
-pub(crate) fn weigh_others(measurements: &mut [Measurement]) {
-    let rate = |m: &Measurement| m.bytes_per_second.as_ref().map_or(0.0, |rate| rate.point);
-    let fastest = measurements.iter().map(rate).fold(SLOWEST_MEDIUM, f64::max);
-    for measurement in measurements {
-        let seen = measurement.warnings.iter().find_map(|warning| match warning.finding {
-            Finding::OthersUsedDevice { proof_ratio, .. } => Some(proof_ratio),
-            _ => None,
-        });
-        let Some(proof_ratio) = seen else { continue };
-        let share = Some((proof_ratio - 1.0) * rate(measurement) / fastest);
-        let finding = Finding::OthersUsedDevice { proof_ratio, share };
-        replace_findings(measurement, |f| matches!(f, Finding::OthersUsedDevice { .. }), Some(finding));
-    }
-}
-
 /// Says where there are so few operations that the figure is coarse.
 fn few(measurement: &mut Measurement, operations: u64) {
     let finding = (operations > 0 && operations < FEW_OPERATIONS).then_some(Finding::FewOperations { operations });
@@ -153,7 +135,7 @@ fn not_reached(measurement: &Measurement) -> Option<Finding> {
 mod tests {
     use assay_core::arrivals::{Arrivals, Process};
     use assay_core::estimate::Estimate;
-    use assay_core::finding::{Finding, Severity};
+    use assay_core::finding::Finding;
     use assay_core::histogram::{Histogram, StoredHistogram, bucket_of};
     use assay_core::medium::Bus;
     use assay_core::outcome::{Outcome, RunFailure};
@@ -210,26 +192,6 @@ mod tests {
         ] {
             assert!(!found(kind, setting, ns, op), "{kind:?} {setting} {ns} {op:?}");
         }
-    }
-
-    #[test]
-    fn traffic_of_others_is_weighed_against_the_fastest_load() {
-        let of = |rate: f64, ratio: Option<f64>| {
-            let mut m = of(1000, 1000, 1, 1.0);
-            m.bytes_per_second = Some(Estimate::bare(rate, 1, "test"));
-            ratio.into_iter().for_each(|proof_ratio| m.warn(Finding::OthersUsedDevice { proof_ratio, share: None }));
-            m
-        };
-        let invalid = |all: &mut [Measurement]| -> Vec<bool> {
-            weigh_others(all);
-            let is = |m: &Measurement| m.warnings.iter().any(|w| w.severity == Severity::Invalid);
-            all.iter().map(is).collect()
-        };
-        // Three times the bytes of a sequential load are half of the medium; ten times those of a small one are a tenth.
-        assert_eq!(invalid(&mut [of(80e6, None), of(25e6, Some(3.0)), of(0.8e6, Some(10.0))]), [false, true, false]);
-        // Alone, a small load says nothing of what the medium can do.
-        assert_eq!(invalid(&mut [of(0.2e6, Some(10.0))]), [false]);
-        assert_eq!(invalid(&mut [of(20e6, Some(1.9))]), [false]);
     }
 
     #[test]

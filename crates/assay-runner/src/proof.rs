@@ -78,7 +78,7 @@ impl Proof {
         if proof_ratio < LEAST {
             Some(Finding::ServedFromCache { proof_ratio })
         } else if proof_ratio > MOST && excess > METADATA_BYTES && !(adds && op != Op::Read) {
-            Some(Finding::OthersUsedDevice { proof_ratio, share: None })
+            Some(Finding::OthersUsedDevice { proof_ratio })
         } else {
             None
         }

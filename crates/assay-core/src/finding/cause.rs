@@ -250,7 +250,7 @@ impl Finding {
                 time(*median_ns),
                 ": that is memory, not a medium"
             ],
-            Self::OthersUsedDevice { proof_ratio: ratio, .. } => {
+            Self::OthersUsedDevice { proof_ratio: ratio } => {
                 let moved = number(*ratio, Notation::Traffic);
                 cause!["something else used the device: it moved ", moved, " the bytes issued"]
             }
@@ -542,7 +542,9 @@ fn no_proof(medium: &str, reason: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{AreaLimit, Over, Size};
+    #[cfg(feature = "schema")]
+    use crate::finding::AreaLimit;
+    use crate::finding::{Over, Size};
 
     /// One finding of each kind, by the schema of the record.
     #[cfg(feature = "schema")]
@@ -655,7 +657,7 @@ mod tests {
 
     #[test]
     fn traffic_of_others_is_told_in_percent_or_as_a_multiple() {
-        let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio, share: None };
+        let of = |proof_ratio| Finding::OthersUsedDevice { proof_ratio };
         assert!(of(1.401).cause().ends_with("it moved 140 % of the bytes issued"), "{}", of(1.401).cause());
         assert_eq!(
             merged(&[of(1.4), of(10.06), of(3.0)]).unwrap(),

@@ -27,17 +27,6 @@ pub fn is_small_area(asked_bytes: u64, used_bytes: u64) -> bool {
     used_bytes < asked_bytes / 4
 }
 
-/// From this many times the bytes issued on, others moved at least as much as the load itself.
-const MOSTLY_OTHERS: f64 = 2.0;
-/// From this share of what the medium can move on, others took from the load more than a figure can be off and still be used.
-const LARGE_SHARE: f64 = 0.5;
-
-/// Whether others moved more than the load did, and so much that the medium had no time for the load. A little traffic beside
-/// small random operations is a large multiple of their bytes, and costs them little.
-fn is_mostly_others(proof_ratio: f64, share: Option<f64>) -> bool {
-    proof_ratio >= MOSTLY_OTHERS && share.is_some_and(|share| share >= LARGE_SHARE)
-}
-
 /// What was found. Closed list; a reader that meets a newer one sees `unknown`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -64,10 +53,6 @@ pub enum Finding {
     OthersUsedDevice {
         /// Bytes that crossed the device over bytes issued.
         proof_ratio: f64,
-        /// What others moved meanwhile, over what the fastest load of the run moves in that time, or 10 MB/s if that is more;
-        /// absent before the run was over, and of a node of a run on several, which may share a disk.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        share: Option<f64>,
     },
     /// The loop device reads its file through the page cache of the host, and direct reads took no longer than reads of memory.
     LoopFromCache {
@@ -422,9 +407,6 @@ impl Finding {
             | Self::LittlesLaw { .. }
             | Self::MarkedDoubtful { .. }
             | Self::CopyOf { .. } => Severity::Invalid,
-            Self::OthersUsedDevice { proof_ratio, share } if is_mostly_others(*proof_ratio, *share) => {
-                Severity::Invalid
-            }
             Self::SmallerSpan { asked_bytes, used_bytes, .. } if is_small_area(*asked_bytes, *used_bytes) => {
                 Severity::Suspect
             }

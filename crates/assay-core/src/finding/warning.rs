@@ -263,17 +263,6 @@ mod tests {
         assert!(bad.cause().contains("only 2.00 %"), "{}", bad.cause());
     }
 
-    /// A little traffic beside small operations is a large multiple of their bytes.
-    #[test]
-    fn traffic_of_others_makes_a_figure_invalid_where_it_took_much_of_the_medium() {
-        let of = |proof_ratio, share| Finding::OthersUsedDevice { proof_ratio, share }.severity();
-        assert_eq!(of(10.0, Some(0.9)), Severity::Invalid);
-        assert_eq!(of(2.0, Some(0.5)), Severity::Invalid);
-        for (ratio, share) in [(1.9, Some(0.9)), (10.0, Some(0.4)), (10.0, None)] {
-            assert_eq!(of(ratio, share), Severity::Suspect, "{ratio} {share:?}");
-        }
-    }
-
     #[test]
     fn a_finding_of_a_newer_version_is_read() {
         let text = r#"{"kind":"cosmic_ray","bits":3}"#;

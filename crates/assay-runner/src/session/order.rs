@@ -17,7 +17,6 @@ use super::run::Session;
 use crate::adaptive;
 use crate::adaptive::bus_reached;
 use crate::budget::{PLANNED_SLOT, weight};
-use crate::judge::weigh_others;
 use crate::pace::offered;
 use crate::proof::Proof;
 use crate::request::as_before;
@@ -246,10 +245,6 @@ impl Session<'_> {
             for warning in measurement.warnings.iter().filter(|w| reported_at_end(&w.finding)) {
                 self.emitter.emit(EventKind::warning(&measurement.workload, warning));
             }
-        }
-        // Other nodes of the run may use the same disk.
-        if self.rendezvous.is_none() {
-            weigh_others(&mut record.measurements);
         }
     }
 }

@@ -120,8 +120,7 @@ fn traced(command: &Command, trace: &Path) -> String {
         value.map(|value| strace.env(name, value));
     }
     let output = strace.current_dir(command.get_current_dir().unwrap()).output().unwrap();
-    // Where others keep the disk busy, assay judges the figures invalid; they are not what this is about.
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::read_to_string(trace).unwrap()
 }
 
