@@ -18,7 +18,6 @@ use crate::original::Crosscheck;
 pub use crate::original::OriginalRun;
 use crate::outcome::Outcome;
 use crate::program::ProgramRun;
-use crate::sensor::SensorKind;
 use crate::shared::Shared;
 use crate::soak::{Soak, Steady};
 use crate::text::clean;
@@ -138,25 +137,6 @@ impl Record {
     pub fn load_title_without_pattern(&self, measurement: &Measurement) -> String {
         let all = self.measurements.iter().map(|m| &*m.workload);
         told_apart(all, &measurement.workload, Workload::title_without_pattern)
-    }
-
-    /// Whether a sensor is one of the medium, or one that the user named.
-    #[must_use]
-    pub fn is_of_medium(&self, sensor: &Sensor) -> bool {
-        matches!(sensor.source.as_str(), "drive" | "command")
-            || self.medium.stack.iter().any(|node| node.name == sensor.name)
-    }
-
-    /// The highest temperature of the medium in °C: reported by the medium, or with its health, read by a command, or
-    /// noted by a user. The temperature of the processor does not count.
-    #[must_use]
-    pub fn medium_celsius(&self) -> Option<f64> {
-        let temperature = SensorKind::Temperature.name();
-        let of_medium = |s: &&Sensor| if s.source == "note" { s.name == temperature } else { self.is_of_medium(s) };
-        let sensors = self.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
-        let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
-        let readings = readings.chain(self.medium.health_celsius().map(|celsius| celsius as f64));
-        readings.filter(|value| value.is_finite()).reduce(f64::max)
     }
 
     /// Whether the figures were printed by another tool or an article: how they came about was not checked.

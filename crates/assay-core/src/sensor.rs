@@ -1,6 +1,6 @@
 //! What is read beside the I/O: kinds, units and values typed by people.
 
-use crate::record::Sensor;
+use crate::record::{Record, Sensor};
 use crate::text::{label, quoted};
 
 /// What a sensor measures; the record keeps its name.
@@ -61,6 +61,27 @@ impl SensorKind {
             source: source.to_owned(),
             samples: Vec::new(),
         }
+    }
+}
+
+impl Record {
+    /// Whether a sensor is one of the medium, or one that the user named.
+    #[must_use]
+    pub fn is_of_medium(&self, sensor: &Sensor) -> bool {
+        matches!(sensor.source.as_str(), "drive" | "command")
+            || self.medium.stack.iter().any(|node| node.name == sensor.name)
+    }
+
+    /// The highest temperature of the medium in °C: reported by the medium, or with its health, read by a command, or
+    /// noted by a user. The temperature of the processor does not count.
+    #[must_use]
+    pub fn medium_celsius(&self) -> Option<f64> {
+        let temperature = SensorKind::Temperature.name();
+        let of_medium = |s: &&Sensor| if s.source == "note" { s.name == temperature } else { self.is_of_medium(s) };
+        let sensors = self.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
+        let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
+        let readings = readings.chain(self.medium.health_celsius().map(|celsius| celsius as f64));
+        readings.filter(|value| value.is_finite()).reduce(f64::max)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is said where words name several loads, and an answer is about one of them.
 
 use assay_analysis::{Load, loads_named};
-use assay_core::record::Record;
+use assay_core::observation::Observation;
 use assay_core::text::quoted;
 
 use crate::output;
@@ -11,7 +11,7 @@ const SHOWN: usize = 6;
 
 /// Names the loads that the `words` of `--load` fit, where the answer is about `chosen`, one of several. All commands that
 /// decide by one load choose it in one way ([`assay_analysis::deciding_load`]) and say so here.
-pub(crate) fn tell_chosen<'r>(words: Option<&str>, records: impl IntoIterator<Item = &'r Record>, chosen: &Load) {
+pub(crate) fn tell_chosen<'r>(words: Option<&str>, records: impl IntoIterator<Item = &'r Observation>, chosen: &Load) {
     let named = words.and_then(|words| Some((words, loads_named(records, words).ok()?)));
     if let Some(line) = named.and_then(|(words, named)| among(words, &named, chosen)) {
         output::tell_wrapped(&line);

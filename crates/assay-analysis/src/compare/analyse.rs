@@ -151,7 +151,7 @@ fn sides_not_connected(sides: &[Side]) -> BTreeSet<(usize, usize)> {
 fn info(at: usize, group: &Group<'_>) -> GroupInfo {
     // A check is no unit that was measured.
     let measured = || group.records.iter().filter(|record| !is_bare_check(record));
-    let counted: Vec<&&Record> =
+    let counted: Vec<&&Observation> =
         if measured().next().is_some() { measured().collect() } else { group.records.iter().collect() };
     let of: BTreeSet<(String, String)> = counted.iter().map(|r| identity(r)).map(|i| (i.model, i.unit)).collect();
     let models: BTreeSet<String> = of.iter().map(|(model, _)| model.clone()).collect();

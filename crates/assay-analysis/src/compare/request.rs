@@ -102,7 +102,7 @@ pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
     let mut groups: Vec<(Identity, Group<'_>)> = Vec::new();
     let mut known: Vec<&str> = Vec::new();
     // A check belongs to what was measured of its medium, and is nothing to compare by itself.
-    let (checks, measured): (Vec<&Record>, Vec<&Record>) =
+    let (checks, measured): (Vec<&Observation>, Vec<&Observation>) =
         named.iter().flatten().partition(|record| is_bare_check(record));
     let begins = measured.is_empty();
     for (record, begins) in
@@ -139,7 +139,7 @@ pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
 }
 
 /// Whether a record is of a check for genuineness alone, and has no figures.
-pub(super) fn is_bare_check(record: &Record) -> bool {
+pub(super) fn is_bare_check(record: &Observation) -> bool {
     record.verification.is_some() && record.measurements.is_empty()
 }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use assay_core::finding::{Finding, Warning};
-use assay_core::observation::Observation;
+use assay_core::observation::{Observation, ObservedOrigin};
 use assay_core::record::Record;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::identity::{Key, Kind, Rule, ends_word, run_length, starts_with_any, unique};
 use super::known::{Known, is_reading, is_reading_name, named_identity, replaced};
@@ -85,9 +85,9 @@ impl Redactor {
         let units = named(all.iter().filter_map(|observation| observation.medium.unit.as_deref()), key);
         let without = |observation: &Observation| {
             let fail = |error: serde_json::Error| RedactError { id: observation.id.clone(), reason: error.to_string() };
-            let mut value = serde_json::to_value(observation).map_err(fail)?;
+            let mut value = as_record(observation).map_err(fail)?;
             self.redact(&mut value, key, &units);
-            serde_json::from_value(value).map_err(fail)
+            as_observation(value, observation).map_err(fail)
         };
         all.into_iter().map(without).collect()
     }
@@ -131,6 +131,35 @@ impl Redactor {
             redaction_note(record, fields);
         }
     }
+}
+
+/// An observation with the fields of a record, which have rules.
+fn as_record(observation: &Observation) -> serde_json::Result<Value> {
+    let mut value = serde_json::to_value(observation)?;
+    for other in ["origin", "hottest_celsius", "medium_celsius"] {
+        value.as_object_mut().map(|fields| fields.remove(other));
+    }
+    match observation.origin.source() {
+        Some(source) => value["source"] = serde_json::to_value(source)?,
+        None => value["settings"] = json!({ "suite_text": observation.suite_text() }),
+    }
+    Ok(value)
+}
+
+/// The observation that was redacted as a record.
+fn as_observation(mut value: Value, of: &Observation) -> serde_json::Result<Observation> {
+    let origin = match &of.origin {
+        ObservedOrigin::Run { until_known, .. } => ObservedOrigin::Run {
+            until_known: *until_known,
+            suite_text: value["settings"]["suite_text"].as_str().map(str::to_owned),
+        },
+        ObservedOrigin::Imported(_) => ObservedOrigin::Imported(serde_json::from_value(value["source"].take())?),
+        ObservedOrigin::Published { .. } => of.origin.clone(),
+    };
+    value["origin"] = serde_json::to_value(origin)?;
+    value["hottest_celsius"] = json!(of.hottest_celsius);
+    value["medium_celsius"] = json!(of.medium_celsius);
+    serde_json::from_value(value)
 }
 
 /// Units of records, in small letters, with the names that replace them.

@@ -192,6 +192,7 @@ mod tests {
                 "bac03aa3b1c4a0cf",
                 "bac03aa3b1c4a0cf",
                 "bac03aa3b1c4a0cf",
+                "bac03aa3b1c4a0cf",
                 "bac03aa3b1c4a0cf"
             ],
             "a step is added, and its digest here; one that is there is not changed"

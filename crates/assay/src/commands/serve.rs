@@ -119,7 +119,7 @@ fn quietly<T>(what: impl FnOnce() -> Result<T, Failure>) -> Result<T, Refusal> {
 /// Records under their ids, none where the store has none.
 fn by_ids(ids: &[String], detail: Detail) -> Result<Vec<Observation>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
-    let mut found: Vec<Record> =
+    let mut found: Vec<Observation> =
         queries::readable(ids, |id| store.observations(id, detail))?.0.into_iter().flatten().collect();
     queries::mark_verified(&mut found)?;
     Ok(found)

@@ -348,7 +348,7 @@ fn wait_for_end(served: &Served, path: &str) -> String {
 
 /// Records of seven units.
 pub(crate) fn seven() -> Vec<Record> {
-    let record = assay_analysis::published("sandisk-ultra-a1").unwrap().remove(0);
+    let record = assay_analysis::published_records("sandisk-ultra-a1").unwrap().remove(0);
     let of = |at: usize| {
         let mut record =
             Record { id: format!("san{at}"), created: "2026-11-20T06:31:00Z".to_owned(), ..record.clone() };

@@ -149,7 +149,7 @@ const WEIGHT: &str = r#"(async () => {
 fn stocked() -> Place {
     let mut records = Vec::new();
     for query in ["sandisk-ultra-a1", "samsung-evo-plus-64gb"] {
-        for (at, record) in assay_analysis::published(query).unwrap().into_iter().enumerate() {
+        for (at, record) in assay_analysis::published_records(query).unwrap().into_iter().enumerate() {
             let id = format!("{}{at}", &query[..3]);
             let mut record = Record { id, created: format!("2026-11-2{at}T06:31:00Z"), ..record };
             let labels = [
