@@ -64,9 +64,11 @@ pub(crate) fn record(draw: &mut Draw<'_>, id: &str) -> Record {
     if draw.byte() < 250 {
         value["created"] = json!("2026-11-21T06:31:00Z");
     }
-    // The schema cannot say that a record has settings of a run, or the source of an import.
-    if value["settings"].is_null() && value["source"].is_null() {
-        value["source"] = json!({ "format": "dd", "file": "dd.txt" });
+    // The schema cannot say that a record has either settings of a run, or the source of an import.
+    match (value["settings"].is_null(), value["source"].is_null()) {
+        (true, true) => value["source"] = json!({ "format": "dd", "file": "dd.txt" }),
+        (false, false) => value[if draw.byte() % 2 == 0 { "settings" } else { "source" }] = Value::Null,
+        (true, false) | (false, true) => {}
     }
     let [serial, host, user, volume] = SECRETS;
     value["medium"]["unit"] = json!(serial);
