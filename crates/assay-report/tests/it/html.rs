@@ -123,8 +123,16 @@ fn no_page_is_wider_than_a_phone() {
             if (document.body.scrollWidth > 390 && left > 0) setTimeout(() => look(left - 1), 100); };
         setTimeout(() => look(40), 100);";
     for (name, page) in pages() {
-        let Some(dom) = dom(directory.path(), &measured(&page, script), "") else { return };
-        assert!(root_says(&dom, "data-wide=\"390\""), "{name}: {}", &dom[..200]);
+        // A page that is too wide is so every time; time of the browser may pass before a busy machine has drawn anything.
+        let mut seen = String::new();
+        for _ in 0..3 {
+            let Some(dom) = dom(directory.path(), &measured(&page, script), "") else { return };
+            seen = dom;
+            if root_says(&seen, "data-wide=\"390\"") {
+                break;
+            }
+        }
+        assert!(root_says(&seen, "data-wide=\"390\""), "{name}: {}", &seen[..200]);
     }
 }
 
