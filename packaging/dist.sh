@@ -16,7 +16,7 @@ fi
 export SOURCE_DATE_EPOCH LC_ALL=C
 dist=target/dist
 # Where the standard library is built with the program, it is built for size: sorts, texts of numbers, searches.
-std_options="-Zbuild-std=std,panic_unwind -Zbuild-std-features=optimize_for_size"
+std_options="-Zbuild-std=std,panic_unwind -Zbuild-std-features=panic-unwind,optimize_for_size"
 left_out=0
 failed=0
 
