@@ -1,7 +1,8 @@
 //! An observation: what results about many records read of one of them.
 //!
 //! Samples, readings of sensors and full histograms make a record of megabytes. A list, a ranking, a comparison, a plan
-//! and advice do not need them. They take observations, so that none of them can read a part that was not loaded.
+//! and advice do not need them. They take observations, so they cannot read a part that was not
+//! loaded.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ pub struct Observation {
     pub origin: ObservedOrigin,
     /// Results, one a workload.
     pub measurements: Vec<ObservedMeasurement>,
-    /// Figures that are none of a load, without how their programs ran.
+    /// Scores of suites, processors and memory, without the runs of their programs.
     pub scores: Vec<Score>,
     /// The highest temperature in degrees Celsius that any sensor of the host or of the medium showed in the run.
     pub hottest_celsius: Option<f64>,
@@ -332,12 +333,6 @@ impl Observation {
     /// All warnings, of the run and of its measurements.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.warnings.iter().chain(self.measurements.iter().flat_map(|m| &m.warnings))
-    }
-
-    /// The measurement of the workload with this name.
-    #[must_use]
-    pub fn measurement(&self, name: &str) -> Option<&ObservedMeasurement> {
-        self.measurements.iter().find(|m| m.workload.name == name)
     }
 
     /// The title of one of its loads, as [`Record::load_title`].

@@ -49,7 +49,7 @@ impl Origin {
         }
     }
 
-    /// The settings of a run, to be filled in; the record becomes that of a run.
+    /// The settings of a run, to be filled in. Other origins are replaced by an empty run.
     pub fn settings_mut(&mut self) -> &mut Settings {
         if !matches!(self, Self::Run(_)) {
             *self = Self::run(Settings::default());

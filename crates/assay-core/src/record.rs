@@ -160,7 +160,7 @@ impl Record {
         }
     }
 
-    /// The settings of a run, to be filled in; the record becomes that of a run.
+    /// The settings of a run, to be filled in. Other origins are replaced by an empty run.
     pub fn settings_mut(&mut self) -> &mut Settings {
         self.origin.settings_mut()
     }

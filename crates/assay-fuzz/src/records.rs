@@ -67,7 +67,7 @@ pub(crate) fn record(draw: &mut Draw<'_>, id: &str) -> Record {
     // The schema cannot say that a record has either settings of a run, or the source of an import.
     match (value["settings"].is_null(), value["source"].is_null()) {
         (true, true) => value["source"] = json!({ "format": "dd", "file": "dd.txt" }),
-        (false, false) => value[if draw.byte() % 2 == 0 { "settings" } else { "source" }] = Value::Null,
+        (false, false) => value[if draw.byte().is_multiple_of(2) { "settings" } else { "source" }] = Value::Null,
         (true, false) | (false, true) => {}
     }
     let [serial, host, user, volume] = SECRETS;

@@ -60,7 +60,8 @@ pub(crate) fn is_options(line: &str) -> bool {
     dash(line) && !line.starts_with("---")
 }
 
-/// A line without the mark at its end that says that its command goes on: that of a shell, of cmd.exe or of PowerShell.
+/// The line without the continuation mark at its end: `\` of a shell, `^` of cmd.exe, a backtick of PowerShell. `None` if it has
+/// no mark.
 fn without_mark(line: &str) -> Option<&str> {
     let line = line.trim_end();
     let apart = |mark| line.strip_suffix(mark).filter(|rest| rest.ends_with([' ', '\t']) && !rest.contains(mark));
@@ -68,8 +69,8 @@ fn without_mark(line: &str) -> Option<&str> {
 }
 
 /// The calls of a program in a line, each as its arguments, as a shell makes words of it: `sudo dd if=a of=b && dd if=b
-/// of=c` has two of `dd`. What stands in front, such as a prompt, `sudo` or `time`, what stands in quotes or brackets around
-/// them, redirections and a comment behind are left out.
+/// of=c` has two of `dd`. The reader drops prompts, `sudo`, `time`, surrounding quotes and
+/// brackets, redirections, and a comment at the end.
 pub(crate) fn commands(line: &str, tool: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     read(line, tool, MOST_NESTED, &mut found);
@@ -143,7 +144,7 @@ struct Simple<'t> {
     quoted: bool,
     /// Whether the word is the file of a redirection.
     to_file: bool,
-    /// What stands in quotes and brackets, which may be a command.
+    /// Texts in quotes and brackets. Each may be a command.
     within: Vec<String>,
 }
 
@@ -231,7 +232,7 @@ impl Simple<'_> {
         if self.call().is_none() && (next.starts_with('(') || is_name(name, self.tool)) {
             return None;
         }
-        // `2>&1`: the number is that of a stream.
+        // In `2>&1` the first number is a file descriptor.
         if self.word.bytes().all(|byte| byte.is_ascii_digit()) {
             self.word.clear();
         }
@@ -266,7 +267,7 @@ impl Simple<'_> {
     }
 }
 
-/// Whether a word is the name of a program, with its place, a prompt before it, or as that of an image of a container.
+/// Whether a word is the name of a program. A path, a prompt or a container image may stand in front of the name.
 fn is_name(word: &str, tool: &str) -> bool {
     let name = word.rsplit(BEFORE_NAME).next().unwrap_or_default();
     let same = |name: &str| {

@@ -1,7 +1,7 @@
-//! Places of connections: who gives way where all are taken, and for how long a client may not read.
+//! Limits of connections: how many there are, which one is closed for a new one, and how long a client may stop reading.
 //!
 //! A connection waits until a request of a user who is logged in is whole. Where all places are taken, the one that waits longest
-//! gives way. So who opens connections and says nothing, or nothing that counts, keeps nobody out.
+//! gives way. Idle connections therefore never keep a user out.
 
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -44,7 +44,7 @@ pub(crate) struct Job {
     /// What it measures, for people.
     pub(crate) target: String,
     inner: Mutex<Inner>,
-    /// Wakes those who watch, whenever something happened.
+    /// Wakes the watchers after each event.
     news: watch::Sender<()>,
 }
 

@@ -36,8 +36,8 @@ pub enum CellState {
     Missing,
 }
 
-/// So many invalid records of a cell, and none that is valid, end it: what made them invalid will do so again, and the other
-/// cells need not wait for it.
+/// A cell with this many invalid records and no valid one is given up. The same cause would make the next record invalid, and
+/// the other cells need not wait.
 pub const MOST_INVALID: usize = 2;
 
 /// A cell and what became of it.

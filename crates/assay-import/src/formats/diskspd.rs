@@ -249,7 +249,7 @@ fn is_its(line: &str, table: &str) -> bool {
 /// The words behind the name of diskspd in a command that begins in a line, as a user typed them.
 fn bare(text: &Text, at: usize) -> Option<Vec<String>> {
     let line = text.line(at);
-    // Asked of every line: whoever runs it writes it in one of these ways.
+    // This runs for every line, so it is a cheap test. Users write the name in one of these ways.
     if !["diskspd", "iskSpd", "iskspd", "DISKSPD"].iter().any(|name| line.contains(name)) {
         return None;
     }

@@ -434,7 +434,7 @@ fn whose_directory_it_is_is_not_told_elsewhere() {
     }
 }
 
-/// `assay import results/ --path '{model}/{unit}/{run}.txt'` takes labels from the path, and so they stand in both.
+/// `assay import results/ --path '{model}/{unit}/{run}.txt'` takes labels from the path. The path and the labels then hold the same words.
 #[test]
 fn a_label_that_a_relative_path_holds_stays() {
     let of = |file: &str| {

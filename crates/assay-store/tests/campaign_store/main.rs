@@ -22,11 +22,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Record, Sensor};
 use assay_lab::SplitMix;
 use assay_store::{Detail, Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
-use common::{running, without_what_grows};
+use common::running;
 use memory::Memory;
 use world::{Fault, Refusal, World, enter, survivors};
 
@@ -166,7 +167,7 @@ impl Case {
             let expected = Record { outcome: stored.outcome.clone(), ..saved.clone() };
             assert_eq!(stored, expected, "record {id}");
             let observed = store.observations(id, Detail::Latencies).unwrap();
-            assert_eq!(observed, [without_what_grows(&stored)], "observation of record {id}");
+            assert_eq!(observed, [Observation::from(&stored)], "observation of record {id}");
         }
         store.abandoned().unwrap();
         assert!(store.list("").unwrap().iter().all(|summary| summary.outcome != Outcome::Running));

@@ -6,7 +6,6 @@ use std::process::{Child, Command};
 
 use assay_core::draft::Draft;
 use assay_core::medium::{Medium, MediumKind};
-use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Record, Sensor, Settings, SuiteRef, Tool};
 
@@ -35,11 +34,6 @@ pub fn record_at(id: &str, minute: u32) -> Record {
 pub fn with_label(mut record: Record, key: &str, value: &str) -> Record {
     record.labels.insert(key.to_owned(), value.to_owned());
     record
-}
-
-/// The observation of a record without measurements.
-pub fn without_what_grows(record: &Record) -> Observation {
-    Observation::from(record)
 }
 
 pub fn running(id: &str) -> Record {

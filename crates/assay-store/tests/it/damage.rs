@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use assay_core::exit::Exit;
+use assay_core::observation::Observation;
 use assay_store::{Detail, RunState, Spool, SqliteStore, Store, StoreError};
 
-use crate::common::{record, skip, with_label, with_samples, without_what_grows};
+use crate::common::{record, skip, with_label, with_samples};
 
 const PAGE: usize = 4096;
 
@@ -122,7 +123,7 @@ fn what_is_whole_in_a_damaged_store_is_copied_by_the_script_of_the_manual() {
     assert!(list.len() >= 12, "{} of 12 and the new one", list.len());
     for summary in list {
         let whole = store.load(&summary.id).unwrap().record;
-        assert_eq!(store.observations(&summary.id, Detail::Latencies).unwrap(), [without_what_grows(&whole)]);
+        assert_eq!(store.observations(&summary.id, Detail::Latencies).unwrap(), [Observation::from(&whole)]);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Mount, record, running, with_label, with_samples, without_what_grows};
+use crate::common::{Mount, record, running, with_label, with_samples};
 use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
@@ -142,7 +142,7 @@ fn a_store_of_version_2_gets_the_observations_of_what_it_holds() {
         SqliteStore::open_existing_telling(dir.path(), &mut |done, of| reported.push((done, of))).unwrap().unwrap();
     assert_eq!(reported, [(1, 3), (2, 3), (3, 3)], "the run under way has none");
     for (id, saved) in ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"].iter().zip(&all) {
-        assert_eq!(store.observations(id, Detail::Latencies).unwrap(), [without_what_grows(saved)], "{id}");
+        assert_eq!(store.observations(id, Detail::Latencies).unwrap(), [Observation::from(saved)], "{id}");
     }
     // Like the document itself.
     let refused = |error| matches!(error, Err(StoreError::Unreadable { .. }));
@@ -209,7 +209,7 @@ fn a_migration_that_is_killed_is_as_if_it_had_not_begun() {
     SqliteStore::open_existing_telling(dir.path(), &mut copy).unwrap().unwrap();
     assert!(log > 1 << 20, "nothing was written yet: {log}");
     assert_eq!(version_of(killed.path()), 2);
-    let expected: Vec<Observation> = all.iter().map(without_what_grows).collect();
+    let expected: Vec<Observation> = all.iter().map(Observation::from).collect();
     assert!(observed(killed.path()) == expected && observed(dir.path()) == expected);
     assert_eq!((version_of(killed.path()), version_of(dir.path())), (8, 8));
 }
@@ -243,5 +243,5 @@ fn an_older_store_that_cannot_be_written_is_refused_with_the_mend() {
     assert!(matches!(error, StoreError::OlderReadOnly { found: 2, .. }), "{error}");
     mount.remount("rw");
     assert_eq!(version_of(dir.path()), 2);
-    assert_eq!(observed(dir.path()), [without_what_grows(&record("aaaaaaaaaa"))]);
+    assert_eq!(observed(dir.path()), [Observation::from(&record("aaaaaaaaaa"))]);
 }

@@ -1,9 +1,10 @@
 //! The behaviour of every store, whatever the implementation. A new back end adds one line at the end.
 
-use crate::common::{record, record_at, running, with_label, with_samples, without_what_grows};
+use crate::common::{record, record_at, running, with_label, with_samples};
 use assay_core::exit::Exit;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::medium::MediumKind;
+use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_store::{Change, Detail, Owner, RunState, SqliteStore, Store, StoreError, Summary};
@@ -383,7 +384,7 @@ fn observations_of_many_records_come_in_their_order(store: &mut dyn Store) {
 fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     let seen = |store: &dyn Store, id: &str| {
         let observed = store.observations(id, Detail::Latencies).unwrap();
-        assert_eq!(observed, [without_what_grows(&store.load(id).unwrap().record)], "{id}");
+        assert_eq!(observed, [Observation::from(&store.load(id).unwrap().record)], "{id}");
         observed[0].clone()
     };
     let (owner, dead) = (Owner::current(), dead_owner());

@@ -11,11 +11,10 @@ use assay_store::Detail;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::answer::{Answer, Target, WITH_PICTURE};
+use crate::answer::{Answer, Target, WITH_PICTURE, tell_chosen};
 use crate::cli::{BaselineArgs, BaselineCommand, CompareArgs, GateFormatArg};
 use crate::documents::{BaselineDocument, CompareDocument, RemovedBaseline};
 use crate::failure::Failure;
-use crate::loads::tell_chosen;
 use crate::{ending, output, queries, state};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {

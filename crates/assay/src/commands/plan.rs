@@ -15,12 +15,11 @@ use assay_report::{Answered, plan};
 use assay_store::{Detail, Store};
 use serde_json::json;
 
-use crate::answer::{Target, WITHOUT_PICTURE};
+use crate::answer::{Target, WITHOUT_PICTURE, tell_chosen};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
 use crate::failure::Failure;
-use crate::loads::tell_chosen;
-use crate::{documents, ending, files, kept_plans, output, queries, state, suites};
+use crate::{documents, ending, files, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
 /// memory. The largest plan takes less than 64 MiB.
@@ -49,7 +48,7 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
     if let Some(file) = output {
         write_new(file, &plan.to_text(), "records may refer to that plan")?;
         // Pages alone would miss it.
-        let _ = kept_plans::keep(&plan);
+        let _ = super::plans::keep(&plan);
     }
     if args.json {
         let cells = plan.cells().iter().map(|cell| PlanCell { cell, command: None }).collect();

@@ -11,10 +11,9 @@ use assay_report::{Answered, Document, Style, rank};
 use assay_store::Detail;
 use serde_json::Value;
 
-use crate::answer::{Answer, Target, WITH_PICTURE, WITHOUT_PICTURE};
+use crate::answer::{Answer, Target, WITH_PICTURE, WITHOUT_PICTURE, tell_chosen};
 use crate::cli::{AdviseArgs, RankArgs};
 use crate::failure::Failure;
-use crate::loads::tell_chosen;
 use crate::{ending, output, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {

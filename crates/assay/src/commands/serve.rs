@@ -26,7 +26,7 @@ use crate::answer::{Answer, Target};
 use crate::cli::{Cli, Command, FleetCommand, PlanCommand, ServeArgs};
 use crate::documents::ServeDocument;
 use crate::failure::Failure;
-use crate::{files, kept_plans, output, queries, signals, state, suites};
+use crate::{files, output, queries, signals, state, suites};
 
 /// Longest token file, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
@@ -216,7 +216,7 @@ impl Program for Own {
     }
 
     fn plans(&self) -> Result<Vec<String>, Refusal> {
-        quietly(kept_plans::labels)
+        quietly(plans::labels)
     }
 
     fn plan(&self, label: &str) -> Result<Option<KeptPlan>, Refusal> {
@@ -230,7 +230,7 @@ impl Program for Own {
             let PlanCommand::New(args) = &args.command else { return Err(only()) };
             let (plan, new) = plans::asked(args)?;
             if keep {
-                kept_plans::keep(&plan)?;
+                plans::keep(&plan)?;
             }
             Ok(new)
         })

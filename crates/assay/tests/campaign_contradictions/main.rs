@@ -1,7 +1,7 @@
 //! No two commands contradict each other: list, show, compare, rank, advise, plan race and fleet report are asked about
 //! the same stores, and what they say of a record, a unit or a model is laid side by side: verdicts, figures, units,
 //! number of units, names, classes, odd units, which of two models is better, what titles of pictures claim, and the figures of the
-//! dashboard. Who cannot tell contradicts nobody.
+//! dashboard. An answer that cannot tell contradicts no other answer.
 //!
 //! `ASSAY_CAMPAIGN_SEEDS` says how many stores are drawn, or which of them: `200..300`. A command may take up to a
 //! minute: on a busy machine, a release build has its answers in time (`ASSAY_CAMPAIGN_SEEDS=1000 cargo test --release -p

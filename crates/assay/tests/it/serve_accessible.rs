@@ -1,4 +1,4 @@
-//! Pages of `assay serve` for everybody, as Chromium sees them: names, headings, tables, contrast of text, focus and weight, wide and
+//! Accessibility of the pages of `assay serve` in Chromium: names, headings, tables, contrast of text, focus and weight, wide and
 //! narrow, light and dark. Rules are those of WCAG 2.2 AA, <https://www.w3.org/TR/WCAG22/>.
 
 use assay_core::record::Record;
