@@ -1,7 +1,7 @@
 //! `assay plan`
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_analysis::plan::{
     Cell, ExperimentPlan, Moves, Outlook, PlanError, RaceOptions, Request, Roster, Slots, Status, SwapOptions,
@@ -19,6 +19,7 @@ use crate::answer::{Target, WITHOUT_PICTURE, tell_chosen};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
 use crate::failure::Failure;
+use crate::state::DataDirectory;
 use crate::{documents, ending, files, output, queries, state, suites};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
@@ -48,7 +49,7 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
     if let Some(file) = output {
         write_new(file, &plan.to_text(), "records may refer to that plan")?;
         // Pages alone would miss it.
-        let _ = super::plans::keep(&plan);
+        let _ = keep(&plan);
     }
     if args.json {
         let cells = plan.cells().iter().map(|cell| PlanCell { cell, command: None }).collect();
@@ -267,4 +268,34 @@ fn records_about(plan: &ExperimentPlan) -> Result<Vec<Observation>, Failure> {
 fn with_command<'a>(plan: &ExperimentPlan, cell: &'a Cell, target: &str) -> PlanCell<'a> {
     let words = std::iter::once("assay".to_owned()).chain(arguments(plan, cell, target)).collect();
     PlanCell { cell, command: Some(words) }
+}
+
+// Plans that are kept.
+
+const KEPT_DIRECTORY: &str = "plans";
+const ENDING: &str = ".toml";
+
+/// Keeps a plan.
+pub(super) fn keep(plan: &ExperimentPlan) -> Result<(), Failure> {
+    DataDirectory::made(KEPT_DIRECTORY)?.write(&file_of(&plan.label()), plan.to_text())
+}
+
+fn file_of(label: &str) -> String {
+    format!("{label}{ENDING}")
+}
+
+/// Labels of all that are kept.
+pub(super) fn kept_labels() -> Result<Vec<String>, Failure> {
+    let Some(directory) = DataDirectory::existing(KEPT_DIRECTORY)? else { return Ok(Vec::new()) };
+    let names = directory.names()?;
+    Ok(names.iter().filter_map(|name| name.strip_suffix(ENDING).map(str::to_owned)).collect())
+}
+
+/// Where a plan is, and its text; none where none of this label is kept.
+pub(super) fn read_kept(label: &str) -> Result<Option<(PathBuf, String)>, Failure> {
+    // A label of an address may be anything: it is looked for among the names that are there.
+    let known = kept_labels()?.into_iter().any(|known| known == label);
+    let Some(directory) = DataDirectory::existing(KEPT_DIRECTORY)?.filter(|_| known) else { return Ok(None) };
+    let name = file_of(label);
+    Ok(directory.read(&name)?.map(|text| (directory.path(&name), text)))
 }

@@ -1,17 +1,14 @@
 //! Plans for the pages of `assay serve`: a new one, and the progress of those that the data directory keeps under their labels.
 
-use std::path::PathBuf;
-
 use assay_analysis::plan::{ExperimentPlan, Roster, read_plan};
 use assay_report::{Style, plan as words};
 use assay_serve::{KeptPlan, NewPlan};
 
-use super::plan::{planned, status_answer};
+use super::plan::{planned, read_kept, status_answer};
 use crate::answer::{Answer, Target};
 use crate::cli::NewArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::state::DataDirectory;
 use crate::suites::BUILT_IN;
 
 /// Where media are mounted, in the commands of a plan, as `assay plan show` has it.
@@ -19,7 +16,7 @@ const MOUNTED: &str = "/mnt/card";
 
 /// A plan with what `assay plan status` and `assay plan show` say of it; none where none of this label is kept.
 pub(super) fn kept(label: &str) -> Result<Option<KeptPlan>, Failure> {
-    let Some((path, file)) = read(label)? else { return Ok(None) };
+    let Some((path, file)) = read_kept(label)? else { return Ok(None) };
     let plan = read_plan(&file, &output::shown(&path))?;
     let (answered, _) = status_answer(&plan, &Target::stdout())?;
     Ok(Some(KeptPlan {
@@ -40,34 +37,4 @@ pub(super) fn asked(args: &NewArgs) -> Result<(ExperimentPlan, NewPlan), Failure
     let outlook = words::outlook(&plan, &outlook, &Style::default());
     let label = plan.label();
     Ok((plan, NewPlan { label, outlook }))
-}
-
-// Plans that are kept.
-
-const DIRECTORY: &str = "plans";
-const ENDING: &str = ".toml";
-
-/// Keeps a plan.
-pub(super) fn keep(plan: &ExperimentPlan) -> Result<(), Failure> {
-    DataDirectory::made(DIRECTORY)?.write(&file_of(&plan.label()), plan.to_text())
-}
-
-fn file_of(label: &str) -> String {
-    format!("{label}{ENDING}")
-}
-
-/// Labels of all that are kept.
-pub(super) fn labels() -> Result<Vec<String>, Failure> {
-    let Some(directory) = DataDirectory::existing(DIRECTORY)? else { return Ok(Vec::new()) };
-    let names = directory.names()?;
-    Ok(names.iter().filter_map(|name| name.strip_suffix(ENDING).map(str::to_owned)).collect())
-}
-
-/// Where a plan is, and its text; none where none of this label is kept.
-fn read(label: &str) -> Result<Option<(PathBuf, String)>, Failure> {
-    // A label of an address may be anything: it is looked for among the names that are there.
-    let known = labels()?.into_iter().any(|known| known == label);
-    let Some(directory) = DataDirectory::existing(DIRECTORY)?.filter(|_| known) else { return Ok(None) };
-    let name = file_of(label);
-    Ok(directory.read(&name)?.map(|text| (directory.path(&name), text)))
 }

@@ -216,7 +216,7 @@ impl Program for Own {
     }
 
     fn plans(&self) -> Result<Vec<String>, Refusal> {
-        quietly(plans::labels)
+        quietly(plan::kept_labels)
     }
 
     fn plan(&self, label: &str) -> Result<Option<KeptPlan>, Refusal> {
@@ -230,7 +230,7 @@ impl Program for Own {
             let PlanCommand::New(args) = &args.command else { return Err(only()) };
             let (plan, new) = plans::asked(args)?;
             if keep {
-                plans::keep(&plan)?;
+                plan::keep(&plan)?;
             }
             Ok(new)
         })
