@@ -282,10 +282,7 @@ impl LoadQuery {
                     ask.op = Some(Op::Mixed);
                     ask.read_percent = share(&mut words);
                 }
-                // What older titles had between their parts.
-                "×" | "x" | "+" => {}
-                "fsync" | "fdatasync" => ask.synced = true,
-                "synced" => ask.synced = true,
+                "synced" | "fsync" | "fdatasync" => ask.synced = true,
                 "offered" | "think" | "time" | "priority" => ask.conditions.push(word.to_owned()),
                 // The concurrent workload takes all remaining words.
                 "beside" => ask.conditions.push(format!("beside {}", words.by_ref().collect::<Vec<_>>().join(" "))),
@@ -357,21 +354,12 @@ fn conditions(load: &Load) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The share of reads behind `mixed`: `70/30`, or `70 % read` as older titles have it.
+/// The share of reads behind `mixed`: `70/30`.
 fn share<'a>(words: &mut (impl Iterator<Item = &'a str> + Clone)) -> Option<u8> {
     let mut ahead = words.clone();
-    let first = ahead.next()?;
-    let percent = match first.split_once('/') {
-        Some((reads, writes)) => {
-            let (reads, writes): (u8, u8) = (reads.parse().ok()?, writes.parse().ok()?);
-            (reads.checked_add(writes) == Some(100)).then_some(reads)?
-        }
-        None => {
-            let reads = first.strip_suffix('%').unwrap_or(first).parse().ok()?;
-            let mark = if first.ends_with('%') { Some("%") } else { ahead.next() };
-            (mark == Some("%") && ahead.next() == Some("read")).then_some(reads)?
-        }
-    };
+    let (reads, writes) = ahead.next()?.split_once('/')?;
+    let (reads, writes): (u8, u8) = (reads.parse().ok()?, writes.parse().ok()?);
+    let percent = (reads.checked_add(writes) == Some(100)).then_some(reads)?;
     *words = ahead;
     Some(percent)
 }
@@ -500,11 +488,7 @@ mod tests {
         assert_eq!((full.block_bytes, full.queue_depth, full.jobs), (Some(1 << 20), Some(8), Some(4)));
         assert!(full.synced && full.op == Some(Op::Write));
         assert_eq!(LoadQuery::parse("qd32").unwrap().queue_depth, Some(32));
-        for text in [
-            "mixed 70/30 4 KiB, QD8, 2 jobs, synced",
-            "mixed 70 % read 4 KiB, QD 8, 2 jobs, synced",
-            "mixed 70/30 4 KiB QD8 × 2 jobs + fsync",
-        ] {
+        for text in ["mixed 70/30 4 KiB, QD8, 2 jobs, synced", "mixed 70/30 4 KiB QD 8 2 jobs fsync"] {
             let mixed = LoadQuery {
                 op: Some(Op::Mixed),
                 pattern: None,

@@ -102,7 +102,6 @@ pub enum EventKind {
         /// Bytes that crossed the device over bytes issued.
         proof_ratio: Option<f64>,
         /// Relative half width of the interval of operations per second over the repeats so far; null of fewer than three.
-        #[serde(default)]
         half_width: Option<f64>,
     },
     /// A repeat of a program is done. It began with `repeat_started`.
@@ -121,7 +120,6 @@ pub enum EventKind {
         /// Name of the workload it is about; null for the run.
         workload: Option<String>,
         /// That workload in words.
-        #[serde(default)]
         title: Option<String>,
         /// What was found.
         warning: Warning,

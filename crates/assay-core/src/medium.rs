@@ -262,7 +262,6 @@ pub struct Medium {
     /// Which attachment of the medium this was: the identity of the system's boot and the kernel's
     /// sequence number of each disk (`diskseq`, Linux 5.15). Where it is the same the medium was not
     /// taken out in between; null where the kernel does not tell.
-    #[serde(default)]
     pub attached: Option<String>,
     /// Announced capacity of the whole medium in bytes.
     pub capacity_bytes: Option<u64>,

@@ -88,7 +88,6 @@ struct Fields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<Settings>,
     /// Where the record was imported from; null for a run of assay.
-    #[serde(default)]
     source: Option<Source>,
 }
 
@@ -146,18 +145,15 @@ pub struct Settings {
     pub repeats: u32,
     /// Relative half width of the interval over repeats that was asked for; null where the number
     /// of repeats was.
-    #[serde(default)]
     pub confidence: Option<f64>,
     /// Relative half width of the interval over repeats at which the suite leaves a workload; null where it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enough: Option<f64>,
     /// Without a completion for this long the medium hangs, in nanoseconds; three times as long
     /// where an operation is expected to take more than a second.
-    #[serde(default)]
     pub hang_after_ns: Option<u64>,
     /// The suite as it ran, with what the command line changed in it: what an interrupted run
     /// is resumed by.
-    #[serde(default)]
     pub suite_text: String,
     /// Whether a raw device was measured.
     pub raw_device: bool,

@@ -104,7 +104,6 @@ pub struct Crosscheck {
     /// Its version, as it says it.
     pub peer_version: String,
     /// Repeats of both, next to each other in time.
-    #[serde(default)]
     pub pairs: Vec<Pair>,
     /// Operations per second by assay over the pairs.
     pub ours_iops: Option<Estimate>,
@@ -117,7 +116,6 @@ pub struct Crosscheck {
     /// 99th percentile of the latency, ours over theirs.
     pub p99_ratio: Option<Estimate>,
     /// What went wrong with the other instrument; null where nothing did.
-    #[serde(default)]
     pub trouble: Option<String>,
 }
 

@@ -55,7 +55,6 @@ pub struct Record {
     /// What was measured.
     pub medium: Medium,
     /// Free labels of the user (`model`, `unit`, `slot`, `price`, `power`, …).
-    #[serde(default)]
     pub labels: BTreeMap<String, String>,
     /// By which suite.
     pub suite: SuiteRef,
@@ -63,19 +62,15 @@ pub struct Record {
     #[serde(flatten)]
     pub origin: Origin,
     /// Results, one a workload.
-    #[serde(default)]
     pub measurements: Vec<Measurement>,
     /// Figures that are none of a load: the score of a suite, the speed of processor or memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Score>,
     /// Readings taken through the run.
-    #[serde(default)]
     pub sensors: Vec<Sensor>,
     /// The same workloads by another instrument, where that was asked for.
-    #[serde(default)]
     pub crosscheck: Vec<Crosscheck>,
     /// Result of a genuineness check, when one was made.
-    #[serde(default)]
     pub verification: Option<Verification>,
     /// Its part in a run on a cluster; null where it ran by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +80,6 @@ pub struct Record {
     /// Whether the numbers can be trusted.
     pub validity: Validity,
     /// Findings about the run as a whole; those about one workload stand with it.
-    #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 
@@ -284,7 +278,6 @@ pub struct Measurement {
     /// The workload as it ran.
     pub workload: Shared<Workload>,
     /// The workload as the suite has it, where it had to be scaled down.
-    #[serde(default)]
     pub requested: Option<Box<Workload>>,
     /// Engine that ran it.
     pub engine: String,
@@ -313,16 +306,12 @@ pub struct Measurement {
     /// Within a factor of three of what the null engine does here.
     pub instrument_limited: bool,
     /// What it shows over time, where it is a soak.
-    #[serde(default)]
     pub soak: Option<Box<Soak>>,
     /// Bytes moved for a joule; null without a sensor of power.
-    #[serde(default)]
     pub bytes_per_joule: Option<Box<Estimate>>,
     /// Operations for a joule; null without a sensor of power.
-    #[serde(default)]
     pub operations_per_joule: Option<Box<Estimate>>,
     /// Findings about this workload.
-    #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 
@@ -437,7 +426,6 @@ pub struct Repeat {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unserved: Option<u64>,
     /// How steady it was, where that decided its length.
-    #[serde(default)]
     pub steady: Option<Box<Steady>>,
     /// How another tool was called that made it, and what that printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -513,12 +501,10 @@ pub struct Sensor {
     pub name: String,
     /// `temperature` (°C), `frequency` (Hz), `power` (W).
     pub kind: String,
-    /// Unit of the values; empty in older records, where the kind says it.
-    #[serde(default)]
+    /// Unit of the values.
     pub unit: String,
     /// Where the values come from: `thermal zone`, `drive`, `hwmon`, `cpufreq`, `rapl`, `command`,
     /// `note` (read by eye); empty where it was not kept.
-    #[serde(default)]
     pub source: String,
     /// Pairs of time since the start of the run in nanoseconds and value.
     pub samples: Vec<(u64, f64)>,

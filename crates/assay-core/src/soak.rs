@@ -23,7 +23,6 @@ pub struct Soak {
     /// Time from its start to its end in nanoseconds.
     pub elapsed_ns: u64,
     /// The fall from one level to a lower one that is not chance; null where there is none.
-    #[serde(default)]
     pub cliff: Option<Cliff>,
 }
 
@@ -36,7 +35,6 @@ pub struct Cliff {
     /// Bytes moved until then.
     pub bytes_at: u64,
     /// Temperature of the medium then in °C; null without a sensor.
-    #[serde(default)]
     pub temperature_celsius: Option<f64>,
     /// Share by which the median rate fell, 0 to 1.
     pub drop: f64,

@@ -83,12 +83,11 @@ pub enum FakeKind {
 }
 
 /// The program that checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Checker {
     /// assay.
-    #[default]
     Assay,
     /// f3read or f3probe.
     F3,
@@ -242,7 +241,7 @@ impl From<RunFailure> for EarlyEnd {
 }
 
 /// How it was assured that the data that were read back came from the medium and from no cache.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum ReadBack {
@@ -261,7 +260,6 @@ pub enum ReadBack {
         elsewhere_bytes: u64,
     },
     /// The check did not say.
-    #[default]
     Untold,
     /// Something this version has no name for.
     #[serde(other)]
@@ -344,14 +342,13 @@ pub enum SectorClass {
 }
 
 /// What the first error, the map and the speed of a check count their offsets from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Offsets {
     /// From the start of the block device.
     Device,
     /// From the start of the checked area, in the order of its files: where they lie on the device is not known.
-    #[default]
     #[serde(other)]
     Files,
 }
@@ -501,15 +498,13 @@ pub struct Reach {
     /// written.
     pub thin_excluded: bool,
     /// What the tested share is a share of.
-    #[serde(default)]
     pub of: Whole,
     /// Wrap-arounds that lack at least this share of the device would have been found, 0 to 1; null where that is not known.
-    #[serde(default)]
     pub wraparounds_from_share: Option<f64>,
 }
 
 /// What a tested share is a share of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Whole {
@@ -518,7 +513,6 @@ pub enum Whole {
     /// The file system, as the size of its device is not known.
     FileSystem,
     /// The free space, or something this version has no name for.
-    #[default]
     #[serde(other)]
     FreeSpace,
 }
@@ -532,7 +526,6 @@ pub struct Verification {
     /// What it came to.
     pub verdict: Verdict,
     /// The program that checked.
-    #[serde(default)]
     pub checker: Checker,
     /// Id of the check that it comes from, where that is another record of the same unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -540,45 +533,35 @@ pub struct Verification {
     /// What kind of fake; null where it is none.
     pub kind: Option<FakeKind>,
     /// What shows what the medium is; null where the kind and the counts tell it.
-    #[serde(default)]
     pub sign: Option<Sign>,
     /// Why the check ended before all was done; null where it did not.
-    #[serde(default)]
     pub ended: Option<EarlyEnd>,
     /// Why the check proves nothing although no loss was found; null where there is no such reason.
-    #[serde(default)]
     pub doubt: Option<Doubt>,
     /// Capacity that was announced, in bytes: of the device, or of the checked area where its size is not known.
     pub announced_bytes: u64,
     /// Size of the area that could be checked, in bytes; null where that is what was announced.
-    #[serde(default)]
     pub area_bytes: Option<u64>,
     /// Capacity that holds data, in bytes; null where it is not known.
     pub real_bytes: Option<u64>,
     /// Where the capacity is known as an interval only: at least this, in bytes.
-    #[serde(default)]
     pub real_low_bytes: Option<u64>,
     /// Where the capacity is known as an interval only: at most this, in bytes.
-    #[serde(default)]
     pub real_high_bytes: Option<u64>,
     /// Parts that hold data, in order of the address, with gaps between them, to the sector;
     /// empty where they are not known.
-    #[serde(default)]
     pub holds: Vec<Extent>,
     /// Bytes that were written and read back.
     pub checked_bytes: u64,
     /// Bytes written in all, restoring included.
     pub written_bytes: u64,
     /// Bytes that the medium refused to write.
-    #[serde(default)]
     pub refused_bytes: u64,
     /// What became of the sectors that were checked.
     pub counts: SectorCounts,
     /// Places that were read, of a quick check of a mounted medium.
-    #[serde(default)]
     pub places: Option<Places>,
     /// What the offsets of the first error, the map and the speed count from.
-    #[serde(default)]
     pub offsets: Offsets,
     /// The first place whose data are lost.
     pub first_error: Option<FirstError>,
@@ -589,15 +572,12 @@ pub struct Verification {
     /// Reading back; null where nothing was read.
     pub read: Option<Pass>,
     /// How it was assured that the data came from the medium and from no cache.
-    #[serde(default)]
     pub read_back: ReadBack,
     /// Size of a cache of the medium that hides losses, in bytes; null where none was found or sought.
     pub cache_bytes: Option<u64>,
     /// What the verdict rests on; null where the check did not say.
-    #[serde(default)]
     pub reach: Option<Reach>,
     /// What was found beside the verdict, or could not be settled.
-    #[serde(default)]
     pub remarks: Vec<Remark>,
 }
 

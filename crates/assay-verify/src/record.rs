@@ -140,7 +140,7 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use assay_core::finding::ValidityVerdict;
-    use assay_core::verification::Verdict;
+    use assay_core::verification::{Method, Verdict};
 
     use super::*;
 
@@ -152,14 +152,16 @@ mod tests {
     }
 
     fn checked(left: Option<&Path>) -> Checked {
-        let verification = serde_json::json!({
-            "method": "full", "verdict": "genuine", "kind": null, "announced_bytes": 4096,
-            "real_bytes": 4096, "checked_bytes": 4096, "written_bytes": 4096,
-            "counts": {"good": 8, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0},
-            "first_error": null, "map": [], "write": null, "read": null, "read_back": { "by": "direct" }, "cache_bytes": null
-        });
+        let verification = Verification {
+            verdict: Verdict::Genuine,
+            announced_bytes: 4096,
+            real_bytes: Some(4096),
+            checked_bytes: 4096,
+            written_bytes: 4096,
+            ..Verification::undecided(Method::Full)
+        };
         Checked {
-            verification: serde_json::from_value(verification).unwrap(),
+            verification,
             outcome: Outcome::Completed,
             left: left.map(Path::to_owned),
             resumable: true,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::text::harmless;
 use assay_device::owned::{Caching, Directory, OwnedError};
@@ -17,9 +17,6 @@ use crate::{output, system};
 
 /// What is said of a store without records.
 pub(crate) const EMPTY: &str = "the store is empty; measure something first: assay run";
-
-/// Work that takes longer than this is reported.
-const LONG: Duration = Duration::from_secs(1);
 
 /// The data directory. Where root finds it to be another user's, that is said, once.
 pub(crate) fn directory() -> Result<PathBuf, Failure> {
@@ -75,7 +72,7 @@ pub(crate) fn keeper_at_any_rate() -> Result<Keeper, Failure> {
 /// The store before a run, and whether that is locked even for readers: the run then keeps its record
 /// in the spool, unless it resumes one that has to be read.
 pub(crate) fn before_a_run(resume: bool) -> Result<(Option<SqliteStore>, bool), Failure> {
-    match open_existing(&directory()?) {
+    match SqliteStore::open_existing(&directory()?) {
         Err(StoreError::Locked { .. }) if !resume => Ok((None, true)),
         Err(error) => Err(error.into()),
         Ok(_) => Ok((existing()?, false)),
@@ -87,21 +84,8 @@ pub(crate) fn existing() -> Result<Option<SqliteStore>, Failure> {
     existing_in(&directory()?)
 }
 
-/// Opens the store, and says so where it takes long to bring an older one up to date.
-fn open_existing(directory: &Path) -> Result<Option<SqliteStore>, StoreError> {
-    let (begun, mut reported) = (Instant::now(), false);
-    SqliteStore::open_existing_telling(directory, &mut |done, of| {
-        if !reported && begun.elapsed() > LONG {
-            reported = true;
-            output::tell_wrapped(&format!(
-                "brings the store of an older version up to date, once: {done} of {of} records are done"
-            ));
-        }
-    })
-}
-
 fn existing_in(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
-    let store = match open_existing(directory) {
+    let store = match SqliteStore::open_existing(directory) {
         // Its records wait for a store that was moved away.
         Ok(None) if Spool::in_directory(directory).waits() => Some(SqliteStore::open(directory)?),
         Err(error @ StoreError::Linked { .. }) => return by_copy(directory, &error),

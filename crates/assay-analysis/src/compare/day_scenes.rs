@@ -4,6 +4,7 @@ use assay_core::finding::{Finding, Validity};
 use assay_core::medium::Medium;
 use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::Outcome;
+use assay_core::verification::{Method, Verdict, Verification};
 use assay_core::workload::{Op, Pattern, Workload};
 
 use super::*;
@@ -211,12 +212,11 @@ pub(super) fn invalid(mut record: Observation) -> Observation {
 }
 
 pub(super) fn fake(mut record: Observation) -> Observation {
-    let verification = serde_json::json!({
-        "method": "full", "verdict": "fake", "kind": null,
-        "announced_bytes": 32, "real_bytes": 8, "checked_bytes": 32, "written_bytes": 32,
-        "counts": {"good": 1, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0}, "first_error": null, "map": [], "write": null, "read": null,
-        "read_back": { "by": "direct" }, "cache_bytes": null
+    record.verification = Some(Verification {
+        verdict: Verdict::Fake,
+        announced_bytes: 32,
+        real_bytes: Some(8),
+        ..Verification::undecided(Method::Full)
     });
-    record.verification = Some(serde_json::from_value(verification).unwrap());
     record
 }

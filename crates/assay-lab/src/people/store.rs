@@ -386,7 +386,7 @@ pub(super) fn record(id: &str, run: &WorldRun, host: &Host, naming: &Naming) -> 
          \"claimed_classes\":[],\"health\":{{}},\"queue\":{{}}}},\"labels\":{{{}}},\"suite\":{{\"name\":\"smoke\",\
          \"version\":1}},\"settings\":{{\"budget_ns\":5000000000,\"max_write_bytes\":67108864,\
          \"planned_write_bytes\":67108864,\"written_bytes\":67108864,\"read_bytes\":67108864,\"elapsed_ns\":30000000000,\
-         \"span_bytes\":1073741824,\"seed\":1,\"repeats\":{},\"confidence\":null,\"hang_after_ns\":30000000000,\
+         \"span_bytes\":1073741824,\"seed\":1,\"repeats\":{},\"confidence\":null,\"hang_after_ns\":30000000000,\"suite_text\":\"\",\
          \"raw_device\":false,\"direct_alignment_bytes\":512,\"direct_source\":\"statx\"}},\"measurements\":[{}],\
          \"sensors\":[],\"crosscheck\":[],\"verification\":null,\"source\":null,\"outcome\":{{\"state\":\"completed\"}},\
          \"validity\":{{\"verdict\":\"valid\",\"reasons\":[]}},\"warnings\":[]}}\n",

@@ -28,8 +28,6 @@ const LONGEST_SQL: i32 = 64 << 10;
 const USUAL: Duration = Duration::from_secs(60);
 /// Bytes that one second is allowed for; the slowest media read ten times as fast.
 const SLOWEST: u64 = 1 << 20;
-/// First version of the store with documents in parts.
-const PARTS_SINCE: i64 = 2;
 
 /// The records of a store from elsewhere, in order of time.
 #[derive(Debug)]
@@ -37,8 +35,6 @@ pub struct Foreign {
     conn: Connection,
     file: PathBuf,
     watch: Watch,
-    /// Whether documents may be in parts.
-    parts: bool,
     /// Time and number of the last record that was returned.
     last: Option<(i64, i64)>,
     /// Most bytes of a document.
@@ -80,15 +76,12 @@ impl Foreign {
             Watch::begin(conn.get_interrupt_handle(), usual).map_err(|error| explain::system("read", &file, error))?;
         watch.within(whole);
         let conn = settled(conn).map_err(explain)?;
-        let state = migrate::state(&conn, &file, STEPS)?;
-        let parts = match state {
-            State::Empty => return Ok(None),
-            State::Older(version) => version >= PARTS_SINCE,
-            State::Current => true,
-        };
+        if migrate::state(&conn, &file, STEPS)? == State::Empty {
+            return Ok(None);
+        }
         check_all(&conn, &file)?;
         watch.rest();
-        Ok(Some(Self { conn, file, watch, parts, last: None, most: LARGEST as u64 }))
+        Ok(Some(Self { conn, file, watch, last: None, most: LARGEST as u64 }))
     }
 
     /// The document of the next record, or an error for this record if it is not one.
@@ -114,12 +107,11 @@ impl Foreign {
             .optional()?;
         let Some((time, number, id)) = next else { return Ok(None) };
         self.last = Some((time, number));
-        if parts::document_bytes(&view, number, self.parts)? > self.most {
+        if parts::document_bytes(&view, number)? > self.most {
             let reason = format!("record {id} is larger than {}", assay_core::units::Bytes(self.most));
             return Ok(Some(Err(StoreError::NotARecord { reason })));
         }
-        let read = if self.parts { parts::document } else { parts::whole_document };
-        let document = read(&view, number)?;
+        let document = parts::document(&view, number)?;
         let broken = || StoreError::Damaged {
             path: self.file.clone(),
             detail: format!("the document of record {id} is broken"),

@@ -12,49 +12,9 @@ use crate::id;
 /// Marks the file as assay's: "assy" (`PRAGMA application_id`).
 const APPLICATION: i64 = 0x6173_7379;
 
-/// Step n brings a store of version n to version n + 1 (`PRAGMA user_version`). Steps are added,
-/// never changed.
-pub(crate) const STEPS: &[&str] = &[
-    // The tests create version 1 from the same file.
-    include_str!("version_1.sql"),
-    // Parts of a run in progress that grow: see parts.rs.
-    "
-    CREATE TABLE part (
-        number INTEGER PRIMARY KEY,
-        series TEXT NOT NULL,
-        json   TEXT NOT NULL
-    ) STRICT;
-",
-    // What is read of a record instead of its document: see observation.rs.
-    "
-    CREATE TABLE observation (
-        record    INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
-        head      TEXT NOT NULL,
-        repeats   TEXT NOT NULL,
-        latencies TEXT NOT NULL
-    ) STRICT;
-",
-    // Observations include the part in a cluster run: all are derived again.
-    "
-    DELETE FROM observation;
-",
-    // They also include the number of completions that were waited for at once.
-    "
-    DELETE FROM observation;
-",
-    // They also include the length of repeats that nodes began together.
-    "
-    DELETE FROM observation;
-",
-    // They also include the processor, which distinguishes computers.
-    "
-    DELETE FROM observation;
-",
-    // They also include scores, temperatures and health.
-    "
-    DELETE FROM observation;
-",
-];
+/// Step n brings a store of version n to version n + 1 (`PRAGMA user_version`), the first an empty file to version 1.
+/// What a released version has is never changed; a step that empties `observation` lets all be derived again.
+pub(crate) const STEPS: &[&str] = &[include_str!("schema.sql")];
 
 /// State of a database for this version.
 #[derive(Debug, PartialEq, Eq)]
@@ -143,14 +103,8 @@ fn objects(conn: &Connection) -> rusqlite::Result<Vec<Object>> {
     Ok(all)
 }
 
-/// Migrates an empty or older store: completely or not at all. Calls `tell` with the number of records done and the
-/// total, as each document is read.
-pub(crate) fn migrate(
-    conn: &mut Connection,
-    file: &Path,
-    steps: &[&str],
-    tell: &mut dyn FnMut(usize, usize),
-) -> Result<(), StoreError> {
+/// Migrates an empty or older store: completely or not at all.
+pub(crate) fn migrate(conn: &mut Connection, file: &Path, steps: &[&str]) -> Result<(), StoreError> {
     let explain = |error| explain::database(file, error);
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)?;
     // Tested again: another process may have been faster.
@@ -162,7 +116,7 @@ pub(crate) fn migrate(
     for step in steps.iter().skip(done) {
         tx.execute_batch(step).map_err(explain)?;
     }
-    observe_all(&tx, tell).map_err(explain)?;
+    observe_all(&tx).map_err(explain)?;
     if done == 0 {
         let mut key = [0u8; 32];
         id::random(&mut key).map_err(|error| explain::system("make a key for", file, error))?;
@@ -175,62 +129,80 @@ pub(crate) fn migrate(
 
 #[cfg(test)]
 mod tests {
+    use assay_core::draft::Draft;
+    use assay_core::medium::Medium;
+    use assay_core::outcome::Outcome;
+    use assay_core::record::{SuiteRef, Tool};
+
     use super::*;
+    use crate::{RunState, SqliteStore, Store};
 
     const FILE: &str = "/nowhere/assay.sqlite";
 
-    /// A released step must not change: stores that already went through it would not get the change, new ones would.
+    /// The steps of a made-up next version, which derives observations anew. A second time the last one fails.
+    const NEXT: &[&str] = &[STEPS[0], "ALTER TABLE record ADD COLUMN note TEXT; DELETE FROM observation;"];
+
+    /// A store is refused if its schema is not the one that its version has here: a released step never changes.
     #[test]
-    fn steps_of_released_versions_stay_as_they_are() {
+    fn what_a_version_has_stays_as_it_is() {
         let digest = |step: &&str| blake3::hash(step.as_bytes()).to_hex()[..16].to_owned();
-        assert_eq!(
-            STEPS.iter().map(digest).collect::<Vec<_>>(),
-            [
-                "a847af7ebc004bed",
-                "40faaf43e7e16b35",
-                "e47a712ed8135fcf",
-                "bac03aa3b1c4a0cf",
-                "bac03aa3b1c4a0cf",
-                "bac03aa3b1c4a0cf",
-                "bac03aa3b1c4a0cf",
-                "bac03aa3b1c4a0cf"
-            ],
-            "a step is added, and its digest here; one that is there is not changed"
-        );
+        assert_eq!(STEPS.iter().map(digest).collect::<Vec<_>>(), ["35e1558e63fe9b81"]);
+    }
+
+    fn number(conn: &Connection, sql: &str) -> i64 {
+        conn.query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
     fn version(conn: &Connection) -> i64 {
-        conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+        number(conn, "PRAGMA user_version")
+    }
+
+    /// A store of this version with a record.
+    fn filled(dir: &Path) -> std::path::PathBuf {
+        let (tool, suite) = (Tool::assay("0.1.0", "sync", "asked for"), SuiteRef::new("quick", 1));
+        let draft = Draft::begin("aaaaaaaaaa", "2026-01-02T03:04:05Z", tool, suite, Medium::unknown("/mnt/card"));
+        SqliteStore::open(dir).unwrap().save(&draft.close(Outcome::Completed), RunState::Finished).unwrap();
+        dir.join("assay.sqlite")
     }
 
     #[test]
-    fn an_older_store_is_brought_up_to_date_and_keeps_its_rows() {
-        let file = Path::new(FILE);
-        let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn, file, STEPS, &mut |_, _| {}).unwrap();
-        conn.execute("INSERT INTO secret VALUES ('x', x'01')", []).unwrap();
-        let longer: Vec<&str> = STEPS.iter().copied().chain(["ALTER TABLE record ADD COLUMN note TEXT;"]).collect();
-        let before = STEPS.len() as i64;
-        assert_eq!(state(&conn, file, &longer).unwrap(), State::Older(before));
-        migrate(&mut conn, file, &longer, &mut |_, _| {}).unwrap();
-        assert_eq!(state(&conn, file, &longer).unwrap(), State::Current);
-        assert_eq!(conn.query_row("SELECT count(*) FROM secret", [], |r| r.get::<_, i64>(0)).unwrap(), 2);
-        conn.prepare("SELECT note FROM record").unwrap();
-        // The shorter history refuses it.
-        assert!(matches!(state(&conn, file, STEPS), Err(StoreError::NewerStore { .. })));
-        assert!(matches!(migrate(&mut conn, file, STEPS, &mut |_, _| {}), Err(StoreError::NewerStore { .. })));
+    fn an_older_store_keeps_its_rows_and_its_observations_are_derived_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = filled(dir.path());
+        let mut conn = Connection::open(&file).unwrap();
+        conn.execute_batch("UPDATE observation SET head = 'old'").unwrap();
+        assert_eq!(state(&conn, &file, NEXT).unwrap(), State::Older(1));
+        migrate(&mut conn, &file, NEXT).unwrap();
+        assert_eq!(state(&conn, &file, NEXT).unwrap(), State::Current);
+        assert_eq!(number(&conn, "SELECT count(*) FROM record JOIN document ON record = number WHERE note IS NULL"), 1);
+        assert_eq!(number(&conn, "SELECT count(*) FROM observation WHERE head LIKE '%aaaaaaaaaa%'"), 1);
+        // The version before refuses it.
+        let newer = |error: &StoreError| matches!(error, StoreError::NewerStore { found: 2, known: 1, .. });
+        assert!(newer(&migrate(&mut conn, &file, STEPS).unwrap_err()));
+        drop(conn);
+        assert!(newer(&SqliteStore::open(dir.path()).unwrap_err()));
+    }
+
+    #[test]
+    fn two_processes_that_migrate_at_once_do_it_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = filled(dir.path());
+        let begin = || migrate(&mut Connection::open(&file).unwrap(), &file, NEXT);
+        let results =
+            std::thread::scope(|scope| [scope.spawn(begin), scope.spawn(begin)].map(|one| one.join().unwrap()));
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        assert_eq!(version(&Connection::open(&file).unwrap()), 2);
     }
 
     #[test]
     fn a_step_that_fails_changes_nothing() {
         let file = Path::new(FILE);
         let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn, file, STEPS, &mut |_, _| {}).unwrap();
-        let longer: Vec<&str> =
-            STEPS.iter().copied().chain(["CREATE TABLE more (x INTEGER) STRICT;", "CREATE nonsense;"]).collect();
-        migrate(&mut conn, file, &longer, &mut |_, _| {}).unwrap_err();
+        migrate(&mut conn, file, STEPS).unwrap();
+        let longer: Vec<&str> = NEXT.iter().copied().chain(["CREATE nonsense;"]).collect();
+        migrate(&mut conn, file, &longer).unwrap_err();
         assert_eq!(version(&conn), STEPS.len() as i64);
-        assert!(conn.prepare("SELECT x FROM more").is_err());
+        assert!(conn.prepare("SELECT note FROM record").is_err());
     }
 
     #[test]
@@ -238,7 +210,7 @@ mod tests {
         let file = Path::new(FILE);
         let mut conn = Connection::open_in_memory().unwrap();
         conn.execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
-        assert!(matches!(migrate(&mut conn, file, STEPS, &mut |_, _| {}), Err(StoreError::OtherProgram { .. })));
+        assert!(matches!(migrate(&mut conn, file, STEPS), Err(StoreError::OtherProgram { .. })));
         assert!(conn.prepare("SELECT * FROM record").is_err());
     }
 }

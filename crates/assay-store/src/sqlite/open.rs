@@ -88,7 +88,7 @@ impl SqliteStore {
         check(&conn, &file, &found)?;
         set_journal(&conn, kind(dir)).map_err(explain)?;
         if state != State::Current {
-            migrate::migrate(&mut conn, &file, STEPS, &mut |_, _| {})?;
+            migrate::migrate(&mut conn, &file, STEPS)?;
         }
         drop(set_up);
         let inode = files::inode(&file)?;
@@ -101,14 +101,10 @@ impl SqliteStore {
     /// # Errors
     /// As [`SqliteStore::open`]; [`StoreError::Linked`] if it must be read from a copy ([`SqliteStore::open_copied`]).
     pub fn open_existing(dir: &Path) -> Result<Option<Self>, StoreError> {
-        Self::open_existing_telling(dir, &mut |_, _| {})
+        Self::open_existing_by(dir, STEPS)
     }
 
-    /// The same. If an older store is migrated, `tell` is called after each record with the number done and the total.
-    ///
-    /// # Errors
-    /// As [`SqliteStore::open`].
-    pub fn open_existing_telling(dir: &Path, tell: &mut dyn FnMut(usize, usize)) -> Result<Option<Self>, StoreError> {
+    fn open_existing_by(dir: &Path, steps: &[&str]) -> Result<Option<Self>, StoreError> {
         let file = files::store_in(dir);
         let found = files::look(&file)?;
         // An empty file: the run that created it was killed at once.
@@ -121,7 +117,7 @@ impl SqliteStore {
         if !fixed {
             files::must_have_one_name(&file)?;
         }
-        let (mut conn, state) = connect_somehow(&file, fixed)?;
+        let (mut conn, state) = connect_somehow(&file, fixed, steps)?;
         let read_only = fixed || conn.is_readonly("main").map_err(|error| explain::database(&file, error))?;
         check(&conn, &file, &found)?;
         match state {
@@ -129,7 +125,7 @@ impl SqliteStore {
             State::Older(found) if read_only => return Err(StoreError::OlderReadOnly { path: file, found }),
             State::Older(_) => {
                 let _set_up = files::lock_set_up(dir, &file, BUSY_TIMEOUT)?;
-                migrate::migrate(&mut conn, &file, STEPS, tell)?;
+                migrate::migrate(&mut conn, &file, steps)?;
             }
             State::Current => {}
         }
@@ -193,7 +189,7 @@ pub(super) fn settled(conn: Connection) -> rusqlite::Result<Connection> {
 }
 
 /// Connects in the best mode that the file system allows; read-only if the directory is `fixed`.
-fn connect_somehow(file: &Path, fixed: bool) -> Result<(Connection, State), StoreError> {
+fn connect_somehow(file: &Path, fixed: bool, steps: &[&str]) -> Result<(Connection, State), StoreError> {
     let attempt = |mode| {
         connect(file, mode, BUSY_TIMEOUT)
             .and_then(|conn| {
@@ -201,7 +197,7 @@ fn connect_somehow(file: &Path, fixed: bool) -> Result<(Connection, State), Stor
                 conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
                 Ok(conn)
             })
-            .map(|conn| (migrate::state(&conn, file, STEPS), conn))
+            .map(|conn| (migrate::state(&conn, file, steps), conn))
     };
     let cannot_write = |error: &rusqlite::Error| {
         matches!(
@@ -269,6 +265,29 @@ mod tests {
     fn odd_characters_of_a_path_are_only_a_name_in_the_uri() {
         let uri = immutable_uri(Path::new("/a b/c?d#e%f/ä.sqlite"));
         assert_eq!(uri.to_str().unwrap(), "file:///a%20b/c%3Fd%23e%25f/%C3%A4.sqlite?immutable=1");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_older_store_that_cannot_be_written_is_refused_with_the_mend() {
+        use std::os::unix::fs::PermissionsExt as _;
+        if rustix::process::geteuid().is_root() {
+            eprintln!("SKIP: root writes to any directory");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        drop(SqliteStore::open(dir.path()).unwrap());
+        let next = [STEPS[0], "DELETE FROM observation;"];
+        let mode = |mode| std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o500);
+        let error = SqliteStore::open_existing_by(dir.path(), &next).unwrap_err();
+        mode(0o700);
+        assert!(matches!(error, StoreError::OlderReadOnly { found: 1, .. }), "{error}");
+        SqliteStore::open_existing_by(dir.path(), &next).unwrap().unwrap();
+        assert_eq!(
+            migrate::state(&Connection::open(files::store_in(dir.path())).unwrap(), dir.path(), &next).unwrap(),
+            State::Current
+        );
     }
 
     /// The value of a pragma on the connection of a store.

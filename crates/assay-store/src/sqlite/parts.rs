@@ -302,7 +302,7 @@ pub(super) fn drop_parts(tx: &Transaction<'_>, record: i64) -> rusqlite::Result<
 }
 
 /// Upper bound in bytes for the joined document of a record. Must be called within a transaction.
-pub(super) fn document_bytes(conn: &Connection, record: i64, has_parts: bool) -> rusqlite::Result<u64> {
+pub(super) fn document_bytes(conn: &Connection, record: i64) -> rusqlite::Result<u64> {
     let (from, to) = range(record);
     let sum = |sql: &str, of: &[i64]| -> rusqlite::Result<u64> {
         conn.prepare_cached(sql)?
@@ -311,17 +311,16 @@ pub(super) fn document_bytes(conn: &Connection, record: i64, has_parts: bool) ->
     };
     let rest = sum("SELECT total(octet_length(json)) FROM document WHERE record = ?1", &[record])?;
     let parts = "SELECT total(octet_length(series) + octet_length(json)) FROM part WHERE number BETWEEN ?1 AND ?2";
-    Ok(rest.saturating_add(if has_parts { sum(parts, &[from, to])? } else { 0 }))
-}
-
-/// The document of a record in a store without parts: version 1.
-pub(super) fn whole_document(conn: &Connection, record: i64) -> rusqlite::Result<Option<String>> {
-    conn.prepare_cached("SELECT json FROM document WHERE record = ?1")?.query_row([record], |row| row.get(0)).optional()
+    Ok(rest.saturating_add(sum(parts, &[from, to])?))
 }
 
 /// The joined document of a record. Must be called within a transaction.
 pub(super) fn document(conn: &Connection, record: i64) -> rusqlite::Result<Option<String>> {
-    let Some(rest) = whole_document(conn, record)? else { return Ok(None) };
+    let rest: Option<String> = conn
+        .prepare_cached("SELECT json FROM document WHERE record = ?1")?
+        .query_row([record], |row| row.get(0))
+        .optional()?;
+    let Some(rest) = rest else { return Ok(None) };
     let (from, to) = range(record);
     let mut select =
         conn.prepare_cached("SELECT series, json FROM part WHERE number BETWEEN ?1 AND ?2 ORDER BY number")?;
@@ -407,24 +406,18 @@ pub(super) fn drop_observation(tx: &Transaction<'_>, number: i64) -> rusqlite::R
     Ok(())
 }
 
-/// Writes missing observations, and calls `tell` after each with the number done and the total. A document that this
-/// version cannot read gets none.
-pub(super) fn observe_all(tx: &Transaction<'_>, tell: &mut dyn FnMut(usize, usize)) -> rusqlite::Result<()> {
-    let numbers = numbers(
-        tx,
+/// Writes missing observations. A document that this version cannot read gets none.
+pub(super) fn observe_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut select = tx.prepare(
         "SELECT number FROM record
          WHERE number NOT IN (SELECT record FROM run) AND number NOT IN (SELECT record FROM observation)",
     )?;
-    for (done, number) in (1..).zip(&numbers) {
-        let json = document(tx, *number)?;
+    let numbers: Vec<i64> = select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for number in numbers {
+        let json = document(tx, number)?;
         if let Some(record) = json.and_then(|json| document::read(&json).ok()) {
-            put_observation(tx, *number, &record)?;
+            put_observation(tx, number, &record)?;
         }
-        tell(done, numbers.len());
     }
     Ok(())
-}
-
-fn numbers(conn: &Connection, sql: &str) -> rusqlite::Result<Vec<i64>> {
-    conn.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }

@@ -1,4 +1,4 @@
-//! All stores, whatever the implementation: what is kept, refused, migrated, damaged, and shared between processes.
+//! All stores, whatever the implementation: what is kept, refused, damaged, and shared between processes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../common/mod.rs"]
@@ -8,7 +8,6 @@ mod damage;
 mod foreign;
 mod growth;
 mod matching;
-mod migration;
 mod processes;
 mod refusals;
 mod shared;

@@ -30,7 +30,6 @@ pub struct Content {
     format: Format,
     salt: Salt,
     /// Starts of pieces that were written again, with their generation.
-    #[serde(default)]
     rewritten: BTreeMap<u64, u16>,
 }
 

@@ -318,7 +318,6 @@ pub(crate) struct State {
     /// Total size of the files in bytes.
     pub(crate) area_bytes: u64,
     /// Free space that a check without a limit would have filled; less than the files take means that it is not known.
-    #[serde(default)]
     pub(crate) whole_bytes: u64,
     /// Bytes from the start that are written and durable.
     pub(crate) written_bytes: u64,
@@ -326,11 +325,9 @@ pub(crate) struct State {
     pub(crate) kept: bool,
     /// How far reading has come, and the findings up to there.
     pub(crate) read: Option<(u64, Tally)>,
-    /// Content of the files; files of earlier versions hold the sequence of f3.
-    #[serde(default = "Content::f3")]
+    /// Content of the files.
     pub(crate) content: Content,
     /// Starts and ends of what the medium refused to write.
-    #[serde(default)]
     pub(crate) refused: Vec<(u64, u64)>,
 }
 

@@ -1,8 +1,7 @@
 //! What a check found of a unit is told by the card and the page of each run of it, as by `show`, `list` and `rank`.
 
-use assay_core::verification::Verdict;
+use assay_core::verification::{Method, SectorCounts, Verdict, Verification};
 use assay_store::{RunState, SqliteStore, Store};
-use serde_json::json;
 
 use crate::common::Place;
 
@@ -23,13 +22,15 @@ fn a_run_of_a_unit_that_was_proven_to_be_a_fake_says_so() {
     check.id = "c0000check".to_owned();
     check.suite.name = "verify".to_owned();
     check.measurements.clear();
-    check.verification = serde_json::from_value(json!({
-        "method": "full", "verdict": Verdict::Fake, "kind": null,
-        "announced_bytes": 64, "real_bytes": 8, "checked_bytes": 64, "written_bytes": 64,
-        "counts": { "good": 1, "changed": 0, "overwritten": 7, "corrupted": 0, "unreadable": 0 },
-        "first_error": null, "map": [], "write": null, "read": null, "read_back": { "by": "direct" }, "cache_bytes": null,
-    }))
-    .unwrap();
+    check.verification = Some(Verification {
+        verdict: Verdict::Fake,
+        announced_bytes: 64,
+        real_bytes: Some(8),
+        checked_bytes: 64,
+        written_bytes: 64,
+        counts: SectorCounts { good: 1, overwritten: 7, ..SectorCounts::default() },
+        ..Verification::undecided(Method::Full)
+    });
     store.save(&check, RunState::Finished).unwrap();
     drop(store);
 

@@ -345,15 +345,15 @@ fn extreme(at: usize, extreme: &Value) -> Record {
         measurement.repeats.push(again);
     }
     record.verification = serde_json::from_value(serde_json::json!({
-        "method": "full", "verdict": "fake", "kind": "limbo", "announced_bytes": 1, "real_bytes": 1,
-        "checked_bytes": 1, "written_bytes": 1,
+        "method": "full", "verdict": "fake", "checker": "assay", "kind": "limbo", "announced_bytes": 1, "real_bytes": 1,
+        "checked_bytes": 1, "written_bytes": 1, "refused_bytes": 1, "offsets": "files", "remarks": [],
         "counts": { "good": 1, "changed": 1, "overwritten": 1, "corrupted": 1, "unreadable": 1 },
         "first_error": { "offset_bytes": 1, "class": "corrupted", "holds_offset_bytes": 1 },
         "map": [{ "offset_bytes": 1, "bytes": 1, "counts": { "good": 1, "changed": 1, "overwritten": 1, "corrupted": 1,
                   "unreadable": 1 } }],
         "write": { "bytes": 1, "elapsed_ns": 1, "speed": [{ "offset_bytes": 1, "bytes": 1, "elapsed_ns": 1 },
                    { "offset_bytes": 1, "bytes": 1, "elapsed_ns": 1 }] },
-        "read": { "bytes": 1, "elapsed_ns": 1, "speed": [] }, "read_back": { "by": "direct" }, "cache_bytes": 1, "reach": { "tested_share": 0.1, "loss_share": 0.05, "loss_found": 0.9, "caches_up_to_bytes": 1, "thin_excluded": false },
+        "read": { "bytes": 1, "elapsed_ns": 1, "speed": [] }, "read_back": { "by": "direct" }, "cache_bytes": 1, "reach": { "tested_share": 0.1, "loss_share": 0.05, "loss_found": 0.9, "caches_up_to_bytes": 1, "thin_excluded": false, "of": "device" },
         "holds": [{ "offset_bytes": 0, "bytes": 1 }], "real_low_bytes": 1, "real_high_bytes": 2,
     }))
     .unwrap();

@@ -14,7 +14,7 @@ use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Batching, Measurement, Record, Repeat, Sample, Sensor, Source};
 use assay_core::suite::Suite;
-use assay_core::verification::{MapCell, Verification};
+use assay_core::verification::{MapCell, Method, SectorCounts, Verdict, Verification};
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::{SplitMix, on_all_processors};
 use assay_report::{self as report, Answered, Document, Lives, Redactor, Style, compare, rank};
@@ -313,13 +313,13 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
             record.validity.reasons = vec![Finding::NotSaved { reason: "SERIAL-0-0 was full".to_owned() }.into()];
         }
         4 => {
-            let verdict = if dice.one_in(2) { "fake" } else { "genuine" };
+            let verdict = if dice.one_in(2) { Verdict::Fake } else { Verdict::Genuine };
             record.verification = Some(verification(verdict));
         }
         5 => {
             record.suite.name = "verify".to_owned();
             record.measurements.clear();
-            record.verification = Some(verification("damaged"));
+            record.verification = Some(verification(Verdict::Damaged));
         }
         6 => {
             let (format, file) = ("crystaldiskmark".to_owned(), "/home/jane/a.txt".to_owned());
@@ -329,16 +329,18 @@ fn mishap(record: &mut Record, dice: &mut SplitMix) {
     }
 }
 
-fn verification(verdict: &str) -> Verification {
-    let mut verification: Verification = serde_json::from_value(json!({
-        "method": "full", "verdict": verdict, "kind": null,
-        "announced_bytes": 64, "real_bytes": 8, "checked_bytes": 64, "written_bytes": 64,
-        "counts": { "good": 1, "changed": 0, "overwritten": 0, "corrupted": 0, "unreadable": 0 },
-        "first_error": null, "map": [], "write": null, "read": null, "read_back": { "by": "direct" }, "cache_bytes": null,
-    }))
-    .unwrap();
-    verification.map = vec![MapCell { offset_bytes: 0, bytes: 64, counts: verification.counts }; 100];
-    verification
+fn verification(verdict: Verdict) -> Verification {
+    let counts = SectorCounts { good: 1, ..SectorCounts::default() };
+    Verification {
+        verdict,
+        announced_bytes: 64,
+        real_bytes: Some(8),
+        checked_bytes: 64,
+        written_bytes: 64,
+        counts,
+        map: vec![MapCell { offset_bytes: 0, bytes: 64, counts }; 100],
+        ..Verification::undecided(Method::Full)
+    }
 }
 
 fn workloads() -> Vec<Workload> {

@@ -1,4 +1,4 @@
--- What version 1 of the store had. Never changed.
+-- The tables of store version 1.
 CREATE TABLE record (
     number     INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
@@ -19,6 +19,21 @@ CREATE INDEX record_by_time ON record (created_us, number);
 CREATE TABLE document (
     record INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
     json   TEXT NOT NULL
+) STRICT;
+
+-- Parts of a run under way that grow: see parts.rs.
+CREATE TABLE part (
+    number INTEGER PRIMARY KEY,
+    series TEXT NOT NULL,
+    json   TEXT NOT NULL
+) STRICT;
+
+-- What is read of a record instead of its document: see observation.rs.
+CREATE TABLE observation (
+    record    INTEGER PRIMARY KEY REFERENCES record ON DELETE CASCADE,
+    head      TEXT NOT NULL,
+    repeats   TEXT NOT NULL,
+    latencies TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE label (
