@@ -92,9 +92,9 @@ impl Draft {
         self.record.settings().unwrap_or(&NO_SETTINGS)
     }
 
-    /// The settings of the run, to be filled in.
-    pub fn settings_mut(&mut self) -> &mut Settings {
-        self.record.settings_mut()
+    /// Changes the settings of the run.
+    pub fn change_settings(&mut self, change: impl FnOnce(&mut Settings)) {
+        self.record.change_settings(change);
     }
 
     /// The record as it stands.

@@ -49,17 +49,6 @@ impl Origin {
         }
     }
 
-    /// The settings of a run, to be filled in. Other origins are replaced by an empty run.
-    pub fn settings_mut(&mut self) -> &mut Settings {
-        if !matches!(self, Self::Run(_)) {
-            *self = Self::run(Settings::default());
-        }
-        match self {
-            Self::Run(settings) => settings,
-            Self::Imported(_) | Self::Published { .. } => unreachable!("it was made a run above"),
-        }
-    }
-
     /// The format and the name of the text that the figures were printed in; `None` of a run of assay.
     #[must_use]
     pub fn printed_in(&self) -> Option<(&str, &str)> {

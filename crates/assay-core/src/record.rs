@@ -154,9 +154,11 @@ impl Record {
         }
     }
 
-    /// The settings of a run, to be filled in. Other origins are replaced by an empty run.
-    pub fn settings_mut(&mut self) -> &mut Settings {
-        self.origin.settings_mut()
+    /// Changes the settings of a run of assay; figures that were printed elsewhere have none.
+    pub fn change_settings(&mut self, change: impl FnOnce(&mut Settings)) {
+        if let Origin::Run(settings) = &mut self.origin {
+            change(settings);
+        }
     }
 
     /// Label `model`, or what the medium says of itself.

@@ -57,8 +57,8 @@ pub(crate) fn run_peer(
     area.remove_original();
     forget();
     budget.wrote(report.written_bytes);
-    record.settings_mut().written_bytes += report.written_bytes;
-    record.settings_mut().read_bytes += report.read_bytes;
+    record.change_settings(|settings| settings.written_bytes += report.written_bytes);
+    record.change_settings(|settings| settings.read_bytes += report.read_bytes);
     (control.suspended() == suspended).then_some(report)
 }
 

@@ -95,8 +95,8 @@ impl Journal {
         repeat.iops = repeat.operations as f64 / seconds;
         repeat.bytes_per_second = repeat.bytes as f64 / seconds;
         let origin = record.origin.clone();
-        record.settings_mut().written_bytes += repeat.bytes;
-        record.settings_mut().elapsed_ns = emitter.elapsed_ns();
+        record.change_settings(|settings| settings.written_bytes += repeat.bytes);
+        record.change_settings(|settings| settings.elapsed_ns = emitter.elapsed_ns());
         // Lent to the record, not copied: after a week it has 600,000 samples.
         let repeats = &mut record.measurements[index].repeats;
         repeats.push(std::mem::replace(repeat, Repeat::empty("", Outcome::Running)));
@@ -131,7 +131,7 @@ mod tests {
     fn a_long_repeat_is_saved_every_ten_seconds() {
         const SECOND: u64 = 1_000_000_000;
         let mut record = record(vec![crate::evidence::measurement(&[])]);
-        record.settings_mut().written_bytes = 7;
+        record.change_settings(|settings| settings.written_bytes = 7);
         let before = record.clone();
         let mut listener = Listener::default();
         let mut emitter = Emitter::new(&mut listener, Duration::ZERO);

@@ -171,11 +171,12 @@ impl Resumption {
     pub(crate) fn begin(&self, planned: &Settings) -> Draft {
         let mut draft = Draft::reopen(self.record.clone());
         let record = draft.fill();
-        let done = record.settings_mut();
-        done.budget_ns = done.elapsed_ns.saturating_add(planned.budget_ns);
-        done.max_write_bytes = done.written_bytes.saturating_add(planned.max_write_bytes);
-        done.planned_write_bytes = done.written_bytes.saturating_add(planned.planned_write_bytes);
-        done.hang_after_ns = planned.hang_after_ns;
+        record.change_settings(|done| {
+            done.budget_ns = done.elapsed_ns.saturating_add(planned.budget_ns);
+            done.max_write_bytes = done.written_bytes.saturating_add(planned.max_write_bytes);
+            done.planned_write_bytes = done.written_bytes.saturating_add(planned.planned_write_bytes);
+            done.hang_after_ns = planned.hang_after_ns;
+        });
         for repeat in record.measurements.iter_mut().flat_map(|m| &mut m.repeats) {
             // A run that was killed had no time to say so of its last repeat.
             if repeat.outcome == Outcome::Running {
@@ -315,11 +316,11 @@ mod tests {
     fn what_was_under_way_was_cut_short_and_what_was_completed_stays() {
         let mut cut = crate::samples::record(vec![crate::evidence::measurement(&[&[100.0], &[101.0]])]);
         cut.measurements[0].repeats[1].outcome = Outcome::Running;
-        cut.settings_mut().suite_text =
-            "name = \"s\"\nversion = 1\npurpose = \"p\"\nbudget = \"9s\"\nmax_write = \"1GiB\"\n\
+        let suite_text = "name = \"s\"\nversion = 1\npurpose = \"p\"\nbudget = \"9s\"\nmax_write = \"1GiB\"\n\
              repeats = 2\nspan = \"64MiB\"\n[[workload]]\nname = \"w\"\nop = \"read\"\npattern = \"random\"\n\
              block = \"4KiB\"\n"
-                .to_owned();
+            .to_owned();
+        cut.change_settings(|settings| settings.suite_text = suite_text);
         cut.outcome = Outcome::Failed {
             failure: RunFailure::Abandoned,
             detail: String::new(),
@@ -327,7 +328,7 @@ mod tests {
             elapsed_ns: 1,
             written_bytes: 2,
         };
-        cut.settings_mut().written_bytes = 2;
+        cut.change_settings(|settings| settings.written_bytes = 2);
         let killed = cut.outcome.clone();
         let planned = Settings { max_write_bytes: 5, ..Settings::default() };
         let resumed = Resumption::from_record(cut).unwrap().begin(&planned);

@@ -55,7 +55,7 @@ impl CheckRecord {
         let mut draft = Draft::begin(&subject.id, &wall_clock(), tool, suite, seen.medium.clone())
             .on_host(assay_device::host(&sysroot))
             .labelled(subject.labels);
-        draft.settings_mut().raw_device = seen.raw;
+        draft.change_settings(|settings| settings.raw_device = seen.raw);
         Ok((Self { draft }, seen))
     }
 
@@ -93,12 +93,13 @@ impl CheckRecord {
 
     fn close(mut self, verification: Verification, outcome: Outcome, read_bytes: u64, elapsed: Duration) -> Record {
         let record = self.draft.fill();
-        let settings = record.settings_mut();
-        settings.elapsed_ns = nanoseconds(elapsed);
-        settings.written_bytes = verification.written_bytes;
-        settings.planned_write_bytes = verification.written_bytes;
-        settings.read_bytes = read_bytes;
-        settings.span_bytes = verification.announced_bytes;
+        record.change_settings(|settings| {
+            settings.elapsed_ns = nanoseconds(elapsed);
+            settings.written_bytes = verification.written_bytes;
+            settings.planned_write_bytes = verification.written_bytes;
+            settings.read_bytes = read_bytes;
+            settings.span_bytes = verification.announced_bytes;
+        });
         record.verification = Some(verification);
         self.draft.close(outcome)
     }

@@ -268,7 +268,7 @@ fn numbers_from_elsewhere_never_panic() {
             if let Some(bus) = &mut record.medium.bus {
                 bus.reachable_bytes_per_second = Some(other);
             }
-            record.settings_mut().elapsed_ns = u64::MAX;
+            record.change_settings(|settings| settings.elapsed_ns = u64::MAX);
             let _ = card(&record, &Style::default());
             let _ = assay_report::html(std::slice::from_ref(&record));
             let _ = assay_report::markdown(std::slice::from_ref(&record));

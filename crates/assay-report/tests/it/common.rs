@@ -292,9 +292,9 @@ pub fn failed(failure: RunFailure) -> Outcome {
 pub fn interrupted() -> Record {
     let mut record = bare_record();
     record.id = "p5c1z7u3yb".into();
-    record.settings_mut().elapsed_ns = 3_200_000_000;
-    record.settings_mut().written_bytes = 40 << 20;
-    record.settings_mut().read_bytes = 0;
+    record.change_settings(|settings| settings.elapsed_ns = 3_200_000_000);
+    record.change_settings(|settings| settings.written_bytes = 40 << 20);
+    record.change_settings(|settings| settings.read_bytes = 0);
     record.outcome = Outcome::Failed {
         failure: RunFailure::Interrupted,
         detail: String::new(),

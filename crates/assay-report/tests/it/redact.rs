@@ -98,8 +98,10 @@ impl Secrets {
             (self.host.clone(), "x".into()),
         ]);
         record.tool.engine_reason = said.clone();
-        record.settings_mut().direct_source = said.clone();
-        record.settings_mut().suite_text = format!("name = \"x\"\npurpose = '{}'\n", said.replace('"', ""));
+        record.change_settings(|settings| settings.direct_source = said.clone());
+        record.change_settings(|settings| {
+            settings.suite_text = format!("name = \"x\"\npurpose = '{}'\n", said.replace('"', ""))
+        });
         record.sensors.push(Sensor {
             name: format!("plug of {}", self.host),
             kind: "power".into(),

@@ -32,7 +32,7 @@ impl Session<'_> {
             self.area.reserve(self.area_bytes, self.request.hang_after * SYNC);
         }
         if as_it_is {
-            self.draft.settings_mut().span_bytes = self.area_bytes;
+            self.draft.change_settings(|settings| settings.span_bytes = self.area_bytes);
             return true;
         }
         // What was measured before was measured on an area of this size, however long it takes to write it again.
@@ -71,10 +71,11 @@ impl Session<'_> {
             self.budget.waited(out.elapsed);
         }
         self.pace.note_layout(out.bytes_per_second);
-        let settings = self.draft.settings_mut();
-        settings.written_bytes += out.bytes;
-        settings.span_bytes = kept.unwrap_or(span);
-        settings.layout = Some(Layout { bytes: out.bytes, elapsed_ns: nanoseconds(out.elapsed) });
+        self.draft.change_settings(|settings| {
+            settings.written_bytes += out.bytes;
+            settings.span_bytes = kept.unwrap_or(span);
+            settings.layout = Some(Layout { bytes: out.bytes, elapsed_ns: nanoseconds(out.elapsed) });
+        });
         let (failure, limit) = match &out.cut {
             None => return true,
             Some(Cut::Stopped) => return false,

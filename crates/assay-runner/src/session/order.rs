@@ -415,7 +415,7 @@ impl Session<'_> {
             Ok((known, written)) => {
                 self.pace = known;
                 self.budget.wrote(written);
-                self.draft.settings_mut().written_bytes += written;
+                self.draft.change_settings(|settings| settings.written_bytes += written);
                 return true;
             }
             Err(NoAnswer::Late) => {
@@ -455,7 +455,7 @@ impl Session<'_> {
         let own_area_bytes = able.area_bytes;
         if common.area_bytes < own_area_bytes {
             self.area.trim(common.area_bytes, self.request.hang_after * SYNC);
-            self.draft.settings_mut().span_bytes = common.area_bytes;
+            self.draft.change_settings(|settings| settings.span_bytes = common.area_bytes);
             self.draft.fill().warnings.retain(|w| !matches!(w.finding, Finding::SmallerSpan { .. }));
             let (asked_bytes, used_bytes) = (self.request.suite.span.0, common.area_bytes);
             self.warn(Finding::SmallerSpan { asked_bytes, used_bytes, limit: AreaLimit::OtherNodes });

@@ -90,7 +90,7 @@ impl Session<'_> {
                         }
                     }
                 }
-                self.draft.settings_mut().elapsed_ns = self.emitter.elapsed_ns();
+                self.draft.change_settings(|settings| settings.elapsed_ns = self.emitter.elapsed_ns());
                 self.checkpoint();
             }
         }
@@ -293,10 +293,12 @@ impl Session<'_> {
     /// Counts what was written and read.
     pub(super) fn count(&mut self, done: &Done) {
         self.whole.wrote(done.written_bytes);
-        let settings = self.draft.settings_mut();
-        settings.written_bytes += done.written_bytes;
         let timed = done.figures.last().map(|figure| figure.timed);
-        settings.read_bytes += timed.and_then(|timed| timed.crossed).map_or(0, |crossed| crossed.read_bytes);
+        let read_bytes = timed.and_then(|timed| timed.crossed).map_or(0, |crossed| crossed.read_bytes);
+        self.draft.change_settings(|settings| {
+            settings.written_bytes += done.written_bytes;
+            settings.read_bytes += read_bytes;
+        });
     }
 
     /// Adds a repeat to the scores.
@@ -482,7 +484,7 @@ impl Session<'_> {
         self.area.remove_original();
         let written = report.as_ref().ok().and_then(|report| Some(report.as_ref()?.written_bytes)).unwrap_or(0);
         self.whole.wrote(written);
-        self.draft.settings_mut().written_bytes += written;
+        self.draft.change_settings(|settings| settings.written_bytes += written);
         report
     }
 }

@@ -110,7 +110,7 @@ impl Session<'_> {
         for (member, made) in group.zip(made) {
             self.judge(&entries[member], made.findings);
         }
-        self.draft.settings_mut().elapsed_ns = self.emitter.elapsed_ns();
+        self.draft.change_settings(|settings| settings.elapsed_ns = self.emitter.elapsed_ns());
         match outcome {
             Outcome::Completed => Next::Go,
             Outcome::Failed { failure: RunFailure::Suspended, .. } => Next::Again,
@@ -190,7 +190,7 @@ impl Session<'_> {
     pub(super) fn waited_for_others(&mut self, time: Duration) {
         self.budget.waited(time);
         self.whole.waited(time);
-        *self.draft.settings_mut().waited_ns.get_or_insert(0) += nanoseconds(time);
+        self.draft.change_settings(|settings| *settings.waited_ns.get_or_insert(0) += nanoseconds(time));
     }
 
     /// Notes when the repeat began that was to begin together with others.
@@ -271,9 +271,10 @@ impl Session<'_> {
         let workload = &planned.spec.workload;
         self.watch.collect(&mut self.draft.fill().sensors, &self.emitter);
         self.budget.wrote(report.written_bytes);
-        let settings = self.draft.settings_mut();
-        settings.written_bytes += report.written_bytes;
-        settings.read_bytes += report.read_bytes;
+        self.draft.change_settings(|settings| {
+            settings.written_bytes += report.written_bytes;
+            settings.read_bytes += report.read_bytes;
+        });
         let mut outcome = self.outcome_of((report, made.stopped), workload, &planned.target);
         let closed = workload.arrivals.is_none();
         if made.suspended.is_zero() && closed {

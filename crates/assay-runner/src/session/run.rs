@@ -87,7 +87,7 @@ impl<'o> Session<'o> {
 
         emitter.phase("calibrate");
         let null = null_cost(CALIBRATION);
-        draft.settings_mut().null_ns_per_operation = Some(null.ns_per_operation);
+        draft.change_settings(|settings| settings.null_ns_per_operation = Some(null.ns_per_operation));
         note_down(&request.notes, &mut draft.fill().sensors);
         let mut session = Self {
             // Where there is none, that was found before.
@@ -123,7 +123,7 @@ impl<'o> Session<'o> {
     /// Hands the record as it stands to the observer.
     pub(super) fn checkpoint(&mut self) {
         // A killed run tells how long it took.
-        self.draft.settings_mut().elapsed_ns = self.emitter.elapsed_ns();
+        self.draft.change_settings(|settings| settings.elapsed_ns = self.emitter.elapsed_ns());
         self.emitter.checkpoint(self.draft.record(), self.area.scratch_path());
     }
 
@@ -143,12 +143,12 @@ fn announce(draft: &mut Draft, area: &Area, findings: Vec<Finding>, emitter: &mu
         budget_ns: draft.settings().budget_ns,
         planned_write_bytes: draft.settings().planned_write_bytes,
     });
-    draft.settings_mut().direct_alignment_bytes = area.alignment();
+    draft.change_settings(|settings| settings.direct_alignment_bytes = area.alignment());
     let (source, cached) = match &area.direct {
         DirectSupport::Yes { source, .. } => (source, None),
         DirectSupport::No { reason } => (reason, Some(Finding::CachedIo { reason: reason.clone() })),
     };
-    draft.settings_mut().direct_source = source.clone();
+    draft.change_settings(|settings| settings.direct_source = source.clone());
     for finding in findings.into_iter().chain(cached) {
         warn(draft, finding, emitter);
     }
@@ -225,7 +225,7 @@ impl Session<'_> {
         } else {
             Outcome::Completed
         };
-        draft.settings_mut().elapsed_ns = emitter.elapsed_ns();
+        draft.change_settings(|settings| settings.elapsed_ns = emitter.elapsed_ns());
         let record = draft.close(outcome);
         emitter.checkpoint(&record, None);
         emitter.emit(EventKind::Finished {

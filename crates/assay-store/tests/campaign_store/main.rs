@@ -195,7 +195,7 @@ fn begun(id: &str) -> Record {
 }
 
 fn grow(record: &mut Record, dice: &mut SplitMix) {
-    record.settings_mut().elapsed_ns += 1 + dice.below(1000);
+    record.change_settings(|settings| settings.elapsed_ns += 1 + dice.below(1000));
     for _ in 0..dice.index(400) {
         let now_ns = record.settings().unwrap().elapsed_ns;
         record.sensors[0].samples.push((now_ns, dice.below(100_000) as f64 / 1000.0));

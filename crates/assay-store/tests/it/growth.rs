@@ -51,8 +51,8 @@ fn second(record: &mut Record, second: u64) {
     });
     repeat.operations += 1;
     repeat.elapsed_ns = t_ns;
-    record.settings_mut().elapsed_ns = t_ns;
-    record.settings_mut().written_bytes += 4096;
+    record.change_settings(|settings| settings.elapsed_ns = t_ns);
+    record.change_settings(|settings| settings.written_bytes += 4096);
 }
 
 fn begun(id: &str, sensors: usize) -> Record {
@@ -303,7 +303,7 @@ fn a_soak_beside_a_locked_store_writes_in_proportion_and_keeps_what_is_over() {
     // The repeat ends and the next one begins, both between two files of a soak.
     record.measurements[0].repeats[0].outcome = Outcome::Completed;
     record.measurements[0].repeats.push(repeat(1));
-    record.settings_mut().elapsed_ns += 1;
+    record.change_settings(|settings| settings.elapsed_ns += 1);
     keep(&record);
     assert!(seen.insert(waits().0), "a repeat that is over is kept at once");
     drop(keeper);

@@ -22,7 +22,7 @@ fn child_that_saves_until_it_is_killed() {
     let scratch = PathBuf::from(&dir).join("scratch");
     for step in 1.. {
         let mut growing = with_samples(running("k111ed0000"), step % 200);
-        growing.settings_mut().elapsed_ns = step;
+        growing.change_settings(|settings| settings.elapsed_ns = step);
         store.save(&growing, RunState::Running { owner: &owner, scratch: Some(&scratch) }).unwrap();
     }
 }

@@ -324,9 +324,9 @@ fn a_document_never_takes_the_place_of_a_finished_record(store: &mut dyn Store) 
 fn the_record_of_a_dead_process_is_closed_once(store: &mut dyn Store) {
     let scratch = Path::new("/mnt/card/.assay-tmp \u{1}");
     let mut killed = running("aaaaaaaaaa");
-    killed.settings_mut().elapsed_ns = 7_000_000_000;
-    killed.settings_mut().written_bytes = 4096;
-    killed.settings_mut().null_ns_per_operation = Some(41.7);
+    killed.change_settings(|settings| settings.elapsed_ns = 7_000_000_000);
+    killed.change_settings(|settings| settings.written_bytes = 4096);
+    killed.change_settings(|settings| settings.null_ns_per_operation = Some(41.7));
     store.save(&killed, RunState::Running { owner: &dead_owner(), scratch: Some(scratch) }).unwrap();
     store.save(&running("bbbbbbbbbb"), RunState::Running { owner: &Owner::current(), scratch: None }).unwrap();
     let rebooted = Owner { boot_id: "another".to_owned(), ..Owner::current() };
@@ -391,7 +391,7 @@ fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     let mut record = with_samples(running("aaaaaaaaaa"), 4);
     let under_way = RunState::Running { owner: &owner, scratch: None };
     for state in [under_way, under_way, RunState::Finished, under_way, RunState::Finished] {
-        record.settings_mut().elapsed_ns += 1;
+        record.change_settings(|settings| settings.elapsed_ns += 1);
         record.warnings.push(Finding::SwapOnMedium.into());
         record.outcome = if matches!(state, RunState::Finished) { Outcome::Completed } else { Outcome::Running };
         store.save(&record, state).unwrap();

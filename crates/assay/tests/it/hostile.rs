@@ -32,8 +32,8 @@ fn record(id: &str, unit: &str, factor: f64, text: &str) -> Record {
     record.tool.engine_reason = text.to_owned();
     record.tool.version = text.to_owned();
     record.suite.name = text.to_owned();
-    record.settings_mut().direct_source = text.to_owned();
-    record.settings_mut().suite_text = text.to_owned();
+    record.change_settings(|settings| settings.direct_source = text.to_owned());
+    record.change_settings(|settings| settings.suite_text = text.to_owned());
     let medium = &mut record.medium;
     medium.vendor = Some(text.to_owned());
     medium.model = Some(format!("{unit} {text}"));

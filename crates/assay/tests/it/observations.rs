@@ -263,8 +263,10 @@ fn record(plan: &ExperimentPlan, (model, unit, run): (usize, usize, usize), dice
     record.host.hostname = Some(format!("secrethost{}", dice.index(3)));
     record.host.slot = Some(dice.index(4).to_string());
     record.suite.name = "quick".to_owned();
-    record.settings_mut().suite_text = if dice.one_in(3) { SUITE.replace("4KiB", "8KiB") } else { SUITE.to_owned() };
-    record.settings_mut().confidence = dice.one_in(5).then_some(0.05);
+    record.change_settings(|settings| {
+        settings.suite_text = if dice.one_in(3) { SUITE.replace("4KiB", "8KiB") } else { SUITE.to_owned() }
+    });
+    record.change_settings(|settings| settings.confidence = dice.one_in(5).then_some(0.05));
     record.medium.kind = if dice.one_in(8) { MediumKind::Loop } else { MediumKind::Sd };
     record.medium.unit = Some(format!("SERIAL-{model}-{unit}"));
     record.medium.path = "/home/jane/card".to_owned();

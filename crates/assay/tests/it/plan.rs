@@ -33,7 +33,7 @@ fn result(place: &Path, cell: &Value, number: usize, iops: f64) -> Record {
     record.created = format!("2026-01-02T03:{number:02}:05Z");
     record.origin = assay_core::record::Origin::default();
     record.suite = assay_core::record::SuiteRef { name: suite.name.clone(), version: suite.version };
-    record.settings_mut().suite_text = suite.to_text();
+    record.change_settings(|settings| settings.suite_text = suite.to_text());
     record.labels = value("--label")
         .into_iter()
         .map(|label| label.split_once('=').unwrap())

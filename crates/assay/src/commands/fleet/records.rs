@@ -87,7 +87,7 @@ mod tests {
         record.origin = Origin::default();
         record.tool = Tool::assay(env!("CARGO_PKG_VERSION"), "sync", "");
         record.suite = SuiteRef::new(&suite.name, suite.version);
-        record.settings_mut().suite_text = suite.to_text();
+        record.change_settings(|settings| settings.suite_text = suite.to_text());
         record
     }
 
