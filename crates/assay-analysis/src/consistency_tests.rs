@@ -12,8 +12,8 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::random::Generator;
 
 use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work};
-use crate::advise::{self, BuyQuestion, Choice, ClassAnswer, Link, NasQuestion, NasVerdict, Status};
-use crate::compare::{By, Orders, PairVerdict, Question, Request, Why, compare, split};
+use crate::advise::{self, BuyQuestion, Choice, ClassAnswer, ClassStatus, Link, NasQuestion, NasVerdict};
+use crate::compare::{By, CompareRequest, Orders, PairQuestion, PairVerdict, WhyUnknown, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
 use crate::rank::{Better, PairRow, RankOptions, rank};
 use crate::{Excluded, Load, Quantity, deciding_quantity, loads, samples, share_verdicts};
@@ -110,7 +110,7 @@ fn by_ranking(records: &[Observation]) -> Option<(Load, Figures, LeftOut, Better
 fn by_comparison(records: &[Observation]) -> Option<(Load, Figures, LeftOut, BetterPairs)> {
     let named = [records.to_vec()];
     let groups = split(&named, By::Model);
-    let found = compare(&groups, &Request::default()).ok()?;
+    let found = compare(&groups, &CompareRequest::default()).ok()?;
     let load = found.primary()?;
     // Figures that take no part are shown only for a group that has no sound ones.
     let sound = load.sides.iter().filter(|s| !s.marks.iter().any(|m| m.excludes()));
@@ -126,7 +126,7 @@ fn by_comparison(records: &[Observation]) -> Option<(Load, Figures, LeftOut, Bet
         let reading = crate::reading(of, &load.load, load.quantity)?;
         out.insert((run.record.clone(), crate::excluded(&reading)?.to_string()));
     }
-    let pairs = load.pairs.iter().filter(|pair| pair.question == Question::Models && pair.significant);
+    let pairs = load.pairs.iter().filter(|pair| pair.question == PairQuestion::Models && pair.significant);
     let pairs =
         pairs.filter(|pair| matches!(pair.verdict, PairVerdict::Better | PairVerdict::Worse | PairVerdict::Same));
     let name = |at: usize| groups[at].name.clone();
@@ -290,7 +290,7 @@ fn verdicts(records: &[Observation]) -> (Better, PairVerdict, bool, Option<Strin
     let ranked = rank(&named, &RankOptions::default()).unwrap().primary.pairs[0].verdict;
     let groups = [records.to_vec()];
     let compared =
-        compare(&split(&groups, By::Model), &Request::default()).unwrap().primary().unwrap().pairs[0].verdict;
+        compare(&split(&groups, By::Model), &CompareRequest::default()).unwrap().primary().unwrap().pairs[0].verdict;
     let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
     let raced = race(records, &Load::from_workload(&read()), Quantity::Iops, &options).is_ok();
     let bought = advise::buy(records, &BuyQuestion::for_nodes(3)).ok().and_then(|bought| match bought.choice {
@@ -303,7 +303,7 @@ fn verdicts(records: &[Observation]) -> (Better, PairVerdict, bool, Option<Strin
 #[test]
 fn the_best_of_several_runs_may_lose_and_not_win() {
     let wins = verdicts(&best_of_store(1100.0, 1000.0, true));
-    assert_eq!(wins, (Better::BestOf, PairVerdict::CannotTell(Why::BestOf), false, None));
+    assert_eq!(wins, (Better::BestOf, PairVerdict::CannotTell(WhyUnknown::BestOf), false, None));
     // Against a mean that is higher still it is worse for certain.
     let loses = verdicts(&best_of_store(1000.0, 1100.0, true));
     assert_eq!(loses, (Better::First, PairVerdict::Better, true, Some("B".to_owned())));
@@ -322,7 +322,7 @@ fn what_the_bus_held_may_win_and_not_lose() {
         verdicts(&all)
     };
     let (_, compared, _, bought) = held(800.0, true);
-    assert_eq!((compared, bought), (PairVerdict::CannotTell(Why::BusHides), None));
+    assert_eq!((compared, bought), (PairVerdict::CannotTell(WhyUnknown::BusHides), None));
     assert_eq!(held(800.0, false).3, Some("B".to_owned()));
     let (_, compared, _, bought) = held(1300.0, true);
     assert_eq!((compared, bought), (PairVerdict::Worse, Some("A".to_owned())));
@@ -341,13 +341,13 @@ fn what_is_far_below_a_threshold_at_best_misses_it() {
         let found = advise::class(&[samples::record("a", "Card", "1", all)], &["A1"]).unwrap();
         found.units[0].classes[0].status
     };
-    assert_eq!(card(5.6, true), Status::Fail);
-    assert_eq!(card(495.0, true), Status::Indeterminate, "a day may add as much");
-    assert_eq!(card(900.0, true), Status::Indeterminate, "at most that is not that");
+    assert_eq!(card(5.6, true), ClassStatus::Fail);
+    assert_eq!(card(495.0, true), ClassStatus::Indeterminate, "a day may add as much");
+    assert_eq!(card(900.0, true), ClassStatus::Indeterminate, "at most that is not that");
     // One run of a tool that repeats nothing.
-    assert_eq!(card(5.6, false), Status::Fail);
-    assert_eq!(card(400.0, false), Status::Indeterminate);
-    assert_eq!(card(9000.0, false), Status::Indeterminate, "one run promises nothing");
+    assert_eq!(card(5.6, false), ClassStatus::Fail);
+    assert_eq!(card(400.0, false), ClassStatus::Indeterminate);
+    assert_eq!(card(9000.0, false), ClassStatus::Indeterminate, "one run promises nothing");
     let met = |best| {
         let rates = [1999.0, 2000.0, 2001.0];
         let all = vec![
@@ -357,7 +357,7 @@ fn what_is_far_below_a_threshold_at_best_misses_it() {
         ];
         advise::class(&[samples::record("a", "Card", "1", all)], &["A1"]).unwrap().units[0].classes[0].status
     };
-    assert_eq!((met(false), met(true)), (Status::Pass, Status::Indeterminate));
+    assert_eq!((met(false), met(true)), (ClassStatus::Pass, ClassStatus::Indeterminate));
 }
 
 #[test]
@@ -409,13 +409,13 @@ fn models_of_different_computers_are_told_apart_by_no_command() {
         let named: Vec<&Observation> = records.iter().collect();
         let ranked = rank(&named, &RankOptions::default()).unwrap().primary.pairs[0].verdict;
         let named = [records.to_vec()];
-        let compared = compare(&split(&named, By::Model), &Request::default()).unwrap();
+        let compared = compare(&split(&named, By::Model), &CompareRequest::default()).unwrap();
         let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
         let raced = race(records, &load, Quantity::Iops, &options).is_ok();
         let bought = advise::buy(records, &BuyQuestion::for_nodes(3)).is_ok();
         (ranked, compared.primary().unwrap().pairs[0].verdict, raced, bought)
     };
-    let refused = PairVerdict::CannotTell(Why::OtherComputer);
+    let refused = PairVerdict::CannotTell(WhyUnknown::OtherComputer);
     assert_eq!(said(&records), (Better::OtherComputer, refused, false, false));
     // One card of A on both: the rest is the medium's.
     records.push(card("a9", "A", "0", 1000.0, "large"));
@@ -449,7 +449,7 @@ fn scaled_verdicts(a: &[f64], b: &[f64], factor: f64) -> (Option<Better>, PairVe
     let ranked = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap().primary;
     let groups = [records];
     let compared =
-        compare(&split(&groups, By::Model), &Request::default()).unwrap().primary().unwrap().pairs[0].verdict;
+        compare(&split(&groups, By::Model), &CompareRequest::default()).unwrap().primary().unwrap().pairs[0].verdict;
     (ranked.pairs.first().map(|pair| pair.verdict), compared, ranked.odd.len())
 }
 

@@ -11,7 +11,7 @@ use assay_core::estimate::Estimate;
 use assay_core::observation::Observation;
 use assay_core::text::quoted;
 use assay_core::workload::{Op, Pattern};
-use assay_stats::power::{Deviation, POWER, Test};
+use assay_stats::power::{LogDeviation, POWER, TTest};
 use assay_stats::variation::{PRIOR_DEVIATION, RunOfDay};
 use assay_stats::{LEVEL, OverDays, power, rank};
 use serde::Serialize;
@@ -297,7 +297,7 @@ impl Needed {
     pub(crate) fn of_models(
         models: u32,
         difference: (f64, f64),
-        deviation: Deviation,
+        deviation: LogDeviation,
         there_are: usize,
         alpha: f64,
     ) -> Option<Self> {
@@ -312,9 +312,9 @@ impl Needed {
     pub(crate) fn from_difference(
         of: Values,
         (seen, least): (f64, f64),
-        deviation: Deviation,
+        deviation: LogDeviation,
         there_are: usize,
-        tests: impl Fn(u32) -> Vec<Test>,
+        tests: impl Fn(u32) -> Vec<TTest>,
     ) -> Option<Self> {
         let difference = seen.abs().max(least);
         let fewest = match of {
@@ -358,7 +358,7 @@ mod tests {
 
     use super::*;
     use crate::advise::{BuyQuestion, Choice, Link, NasQuestion};
-    use crate::compare::{By, Gate, Limit, PairVerdict, Request, compare, gate, split};
+    use crate::compare::{By, CompareRequest, Gate, GateLimit, PairVerdict, compare, gate, split};
     use crate::plan::{NextAction, RaceOptions, race};
     use crate::rank::{RankOptions, rank};
     use crate::{advise, loads, published, samples};
@@ -497,7 +497,7 @@ mod tests {
         let acknowledged = RankOptions { quantity: Some(Quantity::BytesPerSecond), ..RankOptions::default() };
         assert_eq!(rank(&named, &acknowledged).unwrap().primary.models[0].model, "A", "--metric rate");
         let groups = [records.clone()];
-        let compared = compare(&split(&groups, By::Model), &Request::default()).unwrap();
+        let compared = compare(&split(&groups, By::Model), &CompareRequest::default()).unwrap();
         assert_eq!(compared.primary().unwrap().pairs[0].verdict, PairVerdict::Better);
         let decides = deciding_quantity(&records, &load);
         let options = RaceOptions { threshold: 0.95, cap: 10, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
@@ -516,9 +516,9 @@ mod tests {
         let named: Vec<&Observation> = records.iter().collect();
         let ranked = rank(&named, &RankOptions::default()).unwrap().primary;
         assert_eq!(ranked.models[0].model, "A");
-        assert!(ranked.remarks.contains(&crate::rank::Remark::Acknowledged { lacking: 1 }), "{:?}", ranked.remarks);
+        assert!(ranked.remarks.contains(&crate::rank::RankRemark::Acknowledged { lacking: 1 }), "{:?}", ranked.remarks);
         let groups = [records.clone()];
-        let compared = compare(&split(&groups, By::Model), &Request::default()).unwrap();
+        let compared = compare(&split(&groups, By::Model), &CompareRequest::default()).unwrap();
         let told = crate::compare::Note::Acknowledged { loads: vec![load.title()] };
         assert!(compared.notes.contains(&told), "{:?}", compared.notes);
     }
@@ -530,9 +530,9 @@ mod tests {
             let (a, b) = (card("a", "A", "1", 60e6, Some(40e6)), card("b", "A", "1", 60e6, Some(durable)));
             let groups = [vec![a], vec![b]];
             let groups: Vec<_> = groups.iter().flat_map(|of| split(std::slice::from_ref(of), By::Record)).collect();
-            let request = Request { runs: true, ..Request::default() };
+            let request = CompareRequest { runs: true, ..CompareRequest::default() };
             let shown = compare(&groups, &request).unwrap();
-            gate(&groups, &request, &shown, &[Limit::parse("slower than 5%").unwrap()], false).unwrap()
+            gate(&groups, &request, &shown, &[GateLimit::parse("slower than 5%").unwrap()], false).unwrap()
         };
         assert!(judged(20e6).failed());
         assert!(!judged(40e6).failed());

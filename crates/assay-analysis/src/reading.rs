@@ -5,7 +5,7 @@ use assay_core::finding::{Finding, Severity};
 use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::outcome::Outcome;
 use assay_core::workload::{Stop, Unknown, Workload};
-use assay_stats::rank::Ceiling;
+use assay_stats::rank::SlotCeiling;
 use serde::Serialize;
 
 use crate::exclusion::{Reason, excluded_whole};
@@ -163,8 +163,8 @@ pub fn held_by_bus(record: &Observation, measurement: &ObservedMeasurement) -> b
 }
 
 /// What the bus of a record lets through.
-pub(crate) fn reach(record: &Observation) -> Option<Ceiling> {
-    Ceiling::new(record.medium.reachable()?)
+pub(crate) fn reach(record: &Observation) -> Option<SlotCeiling> {
+    SlotCeiling::new(record.medium.reachable()?)
 }
 
 /// Bytes per second of the repeats of a measurement: what a ceiling is compared with.

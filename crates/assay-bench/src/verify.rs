@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use assay_core::verification::{Pass, Verification};
 use assay_lab::{FastDevice, LimitedCard, Limits, Missing};
-use assay_verify::files::{Content, Format};
+use assay_verify::files::{Content, FileFormat};
 use assay_verify::probe::Salt;
 
 use super::process::{binary, record};
@@ -32,7 +32,7 @@ pub(crate) fn memory(report: &mut Report) -> Result<(), Missing> {
     let mut buffer = vec![1u8; BUFFER];
     let rate = |seconds: f64| BUFFER as f64 / seconds;
     let seen = |turn: usize| {
-        let content = Content::new(Format::Salted, Salt::known(turn as u64));
+        let content = Content::new(FileFormat::Salted, Salt::known(turn as u64));
         let (offset, mut rates) = (turn as u64 * GIB, [0.0; 4]);
         rates[0] = rate(seconds(|| buffer.fill(turn as u8)));
         rates[1] = rate(seconds(|| content.fill(&mut buffer, offset)));

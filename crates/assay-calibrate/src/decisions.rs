@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use assay_analysis::advise::{
-    self, BuyQuestion, CacheQuestion, CacheUse, CacheWord, Choice, HitSource, Link, NasQuestion, NasVerdict, Standing,
-    Status,
+    self, BuyQuestion, CacheQuestion, CacheUse, CacheWord, Choice, ClassStatus, FrontStanding, HitSource, Link,
+    NasQuestion, NasVerdict,
 };
-use assay_analysis::compare::{self, By, Comparison, Group, PairVerdict, Request, Side};
+use assay_analysis::compare::{self, By, CompareRequest, Comparison, GroupFigure, PairVerdict, RecordGroup};
 use assay_analysis::plan::{self, NextAction, RaceOptions, SwapOptions, SwapPlace};
 use assay_analysis::rank::{self, Better, RankOptions, RankReport};
 use assay_analysis::{Load, Needed, Quantity, deciding_quantity};
 use assay_core::observation::Observation;
 use assay_lab::fleet::Fleet;
-use assay_store::{Detail, RunState, SqliteStore, Store, observed};
+use assay_store::{ObservationDetail, RunState, SqliteStore, Store, observed};
 
 use crate::found::Failure;
 
@@ -26,7 +26,7 @@ pub struct Compared {
     /// The second over the first: its interval.
     pub interval: Option<(f64, f64)>,
     /// Both groups with their own intervals.
-    pub sides: Vec<Side>,
+    pub sides: Vec<GroupFigure>,
     /// The number of values that would settle the answer, where it is undecided.
     pub needed: Option<Needed>,
 }
@@ -49,7 +49,7 @@ pub enum Word {
 /// # Errors
 /// Groups that cannot be compared.
 pub fn compare(first: &[Observation], second: &[Observation]) -> Result<Compared, Failure> {
-    compare_within(first, second, Request::default().margin)
+    compare_within(first, second, CompareRequest::default().margin)
 }
 
 /// The same with `--margin`.
@@ -58,8 +58,8 @@ pub fn compare(first: &[Observation], second: &[Observation]) -> Result<Compared
 /// Groups that cannot be compared.
 pub fn compare_within(first: &[Observation], second: &[Observation], margin: f64) -> Result<Compared, Failure> {
     let groups = [("A", first), ("B", second)];
-    let groups = groups.map(|(name, records)| Group { name: name.to_owned(), records: records.iter().collect() });
-    said(&groups, &Request { margin, ..Request::default() })
+    let groups = groups.map(|(name, records)| RecordGroup { name: name.to_owned(), records: records.iter().collect() });
+    said(&groups, &CompareRequest { margin, ..CompareRequest::default() })
 }
 
 /// `assay compare --runs`: two runs as they were.
@@ -68,8 +68,8 @@ pub fn compare_within(first: &[Observation], second: &[Observation], margin: f64
 /// Runs that cannot be compared.
 pub fn compare_runs(first: &Observation, second: &Observation) -> Result<Compared, Failure> {
     let groups = [("A", first), ("B", second)];
-    let groups = groups.map(|(name, record)| Group { name: name.to_owned(), records: vec![record] });
-    said(&groups, &Request { runs: true, ..Request::default() })
+    let groups = groups.map(|(name, record)| RecordGroup { name: name.to_owned(), records: vec![record] });
+    said(&groups, &CompareRequest { runs: true, ..CompareRequest::default() })
 }
 
 /// `assay compare --by model`, of two models.
@@ -78,10 +78,10 @@ pub fn compare_runs(first: &Observation, second: &Observation) -> Result<Compare
 /// Groups that cannot be compared.
 pub fn compare_models(records: &[Observation]) -> Result<Compared, Failure> {
     let named = [records.to_vec()];
-    said(&compare::split(&named, By::Model), &Request::default())
+    said(&compare::split(&named, By::Model), &CompareRequest::default())
 }
 
-fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
+fn said(groups: &[RecordGroup<'_>], request: &CompareRequest) -> Result<Compared, Failure> {
     let found = compare::compare(groups, request)?;
     let load = deciding(&found)?;
     let pair = load.pairs.first().ok_or("no pair was compared")?;
@@ -101,7 +101,7 @@ fn said(groups: &[Group<'_>], request: &Request) -> Result<Compared, Failure> {
 pub fn compare_orders(records: &[Observation]) -> Result<Vec<(String, String)>, Failure> {
     let named = [records.to_vec()];
     let groups = compare::split(&named, By::Model);
-    let found = compare::compare(&groups, &Request::default())?;
+    let found = compare::compare(&groups, &CompareRequest::default())?;
     let name = |at: usize| groups[at].name.clone();
     let load = deciding(&found)?;
     let order = |pair: &compare::Pair| {
@@ -247,9 +247,11 @@ pub fn class_a1(records: &[Observation]) -> Result<Option<bool>, Failure> {
     let found = advise::class(records, &["A1"])?;
     let answer = found.units.first().and_then(|unit| unit.classes.first()).ok_or("no unit was judged")?;
     Ok(match answer.status {
-        Status::Pass => Some(true),
-        Status::Fail => Some(false),
-        Status::Indeterminate | Status::BusLimited | Status::NotMeasured | Status::NotTestable => None,
+        ClassStatus::Pass => Some(true),
+        ClassStatus::Fail => Some(false),
+        ClassStatus::Indeterminate | ClassStatus::BusLimited | ClassStatus::NotMeasured | ClassStatus::NotTestable => {
+            None
+        }
     })
 }
 
@@ -302,7 +304,8 @@ pub struct Bought {
 pub fn buy(records: &[Observation]) -> Result<Bought, Failure> {
     let question = BuyQuestion::for_nodes(NODES);
     let found = advise::buy(records, &question)?;
-    let certain = found.options.iter().filter(|o| o.standing == Standing::Certain).map(|o| o.model.clone()).collect();
+    let certain =
+        found.options.iter().filter(|o| o.standing == FrontStanding::Certain).map(|o| o.model.clone()).collect();
     Ok(match found.choice {
         Choice::Buy { index, tested_enough, .. } => {
             Bought { model: Some(found.options[index].model.clone()), tested_enough, certain }
@@ -395,7 +398,8 @@ fn first_load(records: &[Observation]) -> Result<Load, Failure> {
 /// # Errors
 /// A record that cannot be stored.
 pub fn stored(fleet: &Fleet) -> Result<Vec<Observation>, Failure> {
-    let read = |record: &assay_core::record::Record| observed(record, Detail::Repeats).map_err(Failure::from);
+    let read =
+        |record: &assay_core::record::Record| observed(record, ObservationDetail::Repeats).map_err(Failure::from);
     fleet.records().iter().map(read).collect()
 }
 
@@ -423,7 +427,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         save(directory.path(), &fleet).unwrap();
         let store = SqliteStore::open(directory.path()).unwrap();
-        let back = store.observations("all", Detail::Repeats).unwrap();
+        let back = store.observations("all", ObservationDetail::Repeats).unwrap();
         assert_eq!(back, stored(&fleet).unwrap());
         assert_eq!(back.len(), 6);
     }

@@ -37,4 +37,4 @@ pub use sys::{
     is_root, lead_a_group, monotonic, processors,
 };
 pub use target::{DirectSupport, Target, TargetError, direct_support, direct_support_of};
-pub use threads::{OnSampleOf, RepeatSpec, Trouble};
+pub use threads::{OnSampleOf, RepeatSpec, RepeatTrouble};

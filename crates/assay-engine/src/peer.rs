@@ -11,7 +11,7 @@ use assay_core::units::nanoseconds;
 
 use super::clock::Timeout;
 use super::counters::{LiveSample, OnSample};
-use super::threads::{RepeatSpec, Trouble};
+use super::threads::{RepeatSpec, RepeatTrouble};
 use crate::clock::Control;
 use crate::sys;
 use crate::sys::Meter;
@@ -54,7 +54,7 @@ pub struct Watched {
     /// It ended by itself and well, or was interrupted, which programs end in their own ways after.
     pub success: bool,
     /// It did not end in time, or could not be waited for.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<RepeatTrouble>,
 }
 
 /// Waits for a program that leads a process group of its own. The group is interrupted where the end is asked for, by
@@ -76,7 +76,7 @@ pub fn watch(
             Ok(Some(status)) => break Some(status),
             Ok(None) => {}
             Err(error) => {
-                trouble = Some(Trouble::Setup(format!("waiting for a program: {error}")));
+                trouble = Some(RepeatTrouble::Setup(format!("waiting for a program: {error}")));
                 break None;
             }
         }
@@ -87,7 +87,7 @@ pub fn watch(
         }
         if timeout.expired() {
             if !interrupted {
-                trouble = Some(Trouble::Hung { after: spec.hang_after });
+                trouble = Some(RepeatTrouble::Hung { after: spec.hang_after });
             }
             kill(child);
             break None;

@@ -10,7 +10,7 @@ use assay_core::workload::{Op, Pattern, Stop, Workload};
 
 use super::clock::Timeout;
 use super::counters::{LiveSample, OnSample};
-use super::threads::{Gathered, Member, OnSampleOf, RepeatSpec, Trouble, gather};
+use super::threads::{Gathered, Member, OnSampleOf, RepeatSpec, RepeatTrouble, gather};
 use super::work;
 use super::work::JobReport;
 use crate::batching::Batching;
@@ -72,7 +72,7 @@ pub struct RepeatReport {
     /// How the tool was called that ran it in place of an engine, and what it printed.
     pub original: Option<OriginalRun>,
     /// What went wrong.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<RepeatTrouble>,
 }
 
 /// Runs one repeat by `engine`. `on_sample` is called from this thread, between the sampler's sleeps.
@@ -151,7 +151,11 @@ pub fn run_together(
 ///
 /// # Errors
 /// Where the sync fails, or takes longer than `limit`.
-pub fn sync_within(target: Option<&Arc<Target>>, limit: Duration, control: &Control) -> Result<Option<u64>, Trouble> {
+pub fn sync_within(
+    target: Option<&Arc<Target>>,
+    limit: Duration,
+    control: &Control,
+) -> Result<Option<u64>, RepeatTrouble> {
     let Some(target) = target else { return Ok(Some(0)) };
     let clock = Clock::start();
     let (sender, answer) = mpsc::channel();
@@ -160,14 +164,14 @@ pub fn sync_within(target: Option<&Arc<Target>>, limit: Duration, control: &Cont
         .spawn(move || {
             let _ = sender.send(target.sync());
         })
-        .map_err(|error| Trouble::Setup(format!("no thread for the sync could be made: {error}")))?;
+        .map_err(|error| RepeatTrouble::Setup(format!("no thread for the sync could be made: {error}")))?;
     let mut timeout = Timeout::new(limit);
     loop {
         match answer.recv_timeout(TICK) {
             Ok(Ok(())) => return Ok(Some(clock.now())),
-            Ok(Err(error)) => return Err(Trouble::Sync { errno: error.raw_os_error().unwrap_or(IO_ERROR) }),
+            Ok(Err(error)) => return Err(RepeatTrouble::Sync { errno: error.raw_os_error().unwrap_or(IO_ERROR) }),
             Err(_) if control.stopped() => return Ok(None),
-            Err(_) if timeout.expired() => return Err(Trouble::Hung { after: limit }),
+            Err(_) if timeout.expired() => return Err(RepeatTrouble::Hung { after: limit }),
             Err(_) => {}
         }
     }

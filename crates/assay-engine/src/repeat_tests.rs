@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use assay_core::blocks::Blocks;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Think, Workload};
 
-use super::threads::{RepeatSpec, Trouble};
+use super::threads::{RepeatSpec, RepeatTrouble};
 use crate::clock::Control;
 use crate::contract::EngineKind;
 use crate::repeat::{RepeatReport, WindowRate, run_repeat, run_together};
@@ -204,7 +204,7 @@ fn what_goes_wrong_with_one_is_reported_of_all() {
     let beyond = spec(&target, beyond);
     let reports = run(&[&reader, &beyond]);
     let failed =
-        |report: &RepeatReport| matches!(report.trouble, Some(Trouble::Io { offset, .. }) if offset >= 4 * PART);
+        |report: &RepeatReport| matches!(report.trouble, Some(RepeatTrouble::Io { offset, .. }) if offset >= 4 * PART);
     assert!(reports.iter().all(failed), "{:?}", reports[0].trouble);
 }
 

@@ -53,7 +53,7 @@ impl Threads {
         control: &Control,
         (common, flow): (bool, Option<&work::FlowGate>),
         (number, sender): (usize, &mpsc::Sender<Answer>),
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, RepeatTrouble> {
         let workload = &spec.workload;
         // One a job, or one an operation in flight where the engine cannot queue.
         let count = match engine {
@@ -131,7 +131,7 @@ impl Threads {
                 threads.stop.store(true, Ordering::Relaxed);
                 threads.gate.open(thread as usize);
                 let words = format!("thread {} of {count} could not be made: {error}", thread + 1);
-                return Err(Trouble::Setup(words));
+                return Err(RepeatTrouble::Setup(words));
             }
         }
         Ok(threads)
@@ -295,7 +295,7 @@ pub struct RepeatSpec {
 
 /// Why a repeat did not run to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum RepeatTrouble {
     /// The medium reported an error.
     Io {
         /// Whether it was a write.
@@ -336,7 +336,7 @@ pub(crate) struct Gathered {
     pub(crate) done: Vec<JobReport>,
     /// When each was done, in nanoseconds from the start.
     pub(crate) done_at: Vec<u64>,
-    pub(crate) trouble: Option<Trouble>,
+    pub(crate) trouble: Option<RepeatTrouble>,
 }
 
 /// A workload under way.
@@ -377,20 +377,20 @@ impl<'a> Member<'a> {
                 self.all.done_at.push(at_ns);
                 if let Some(failure) = report.failure {
                     let (write, offset, errno) = (failure.write, failure.offset, failure.errno);
-                    self.fail(Trouble::Io { write, offset, errno });
+                    self.fail(RepeatTrouble::Io { write, offset, errno });
                 }
                 self.all.done.push(report);
                 self.over |= self.is_back();
             }
             Err(message) => {
-                self.all.trouble = Some(Trouble::Setup(message));
+                self.all.trouble = Some(RepeatTrouble::Setup(message));
                 self.over = true;
             }
         }
     }
 
     /// Notes what went wrong; what came before says more.
-    fn fail(&mut self, trouble: Trouble) {
+    fn fail(&mut self, trouble: RepeatTrouble) {
         self.all.trouble.get_or_insert(trouble);
         self.threads.end();
     }
@@ -402,7 +402,7 @@ impl<'a> Member<'a> {
             self.completed = operations;
             self.silence.restart();
         } else if self.silence.expired() {
-            self.fail(Trouble::Hung { after: self.hang_after });
+            self.fail(RepeatTrouble::Hung { after: self.hang_after });
             self.over = true;
         } else if stopped && self.silence.waited() > AFTER_STOP {
             self.over = true;
@@ -425,7 +425,7 @@ pub(crate) fn gather(
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 for member in members.iter_mut().filter(|member| !member.over) {
-                    member.fail(Trouble::Setup("a worker thread ended early".to_owned()));
+                    member.fail(RepeatTrouble::Setup("a worker thread ended early".to_owned()));
                 }
                 break;
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_engine::{
-    ASYNCHRONOUS, Availability, Control, DirectSupport, EngineKind, LiveSample, RepeatSpec, Target, Trouble,
+    ASYNCHRONOUS, Availability, Control, DirectSupport, EngineKind, LiveSample, RepeatSpec, RepeatTrouble, Target,
     direct_support, probe, probe_poll, run_repeat,
 };
 
@@ -180,7 +180,7 @@ fn reading_past_the_end_is_an_error_with_its_place() {
         let mut w = workload(Op::Read, Pattern::Sequential, MIB, 1, 1);
         w.span_bytes = 16 * MIB;
         let report = run_repeat(engine, &spec(w, Some(target.clone())), &Control::default(), &mut go_on);
-        assert_eq!(report.trouble, Some(Trouble::Io { write: false, offset: 8 * MIB, errno: 0 }), "{engine}");
+        assert_eq!(report.trouble, Some(RepeatTrouble::Io { write: false, offset: 8 * MIB, errno: 0 }), "{engine}");
     }
 }
 
@@ -194,7 +194,7 @@ fn a_read_only_target_refuses_writes_as_an_io_error() {
     // EBADF; ERROR_ACCESS_DENIED.
     let number = if cfg!(windows) { 5 } else { 9 };
     assert!(
-        matches!(report.trouble, Some(Trouble::Io { write: true, errno, .. }) if errno == number),
+        matches!(report.trouble, Some(RepeatTrouble::Io { write: true, errno, .. }) if errno == number),
         "{:?}",
         report.trouble
     );
@@ -247,7 +247,12 @@ fn where_completions_cannot_be_polled_for_a_first_read_tells() {
 
 /// What a workload with these priorities comes to, by a thread that may not use the realtime class.
 #[cfg(target_os = "linux")]
-fn without_privileges(target: Arc<Target>, job: Option<&str>, shares: &str, engine: EngineKind) -> Option<Trouble> {
+fn without_privileges(
+    target: Arc<Target>,
+    job: Option<&str>,
+    shares: &str,
+    engine: EngineKind,
+) -> Option<RepeatTrouble> {
     use assay_core::priority::{Priorities, Priority};
     use assay_engine::probe_priority;
     use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
@@ -279,7 +284,7 @@ fn the_kernel_is_told_the_priorities_of_threads_and_of_single_operations() {
     let run = |job, shares, engine| without_privileges(target.clone(), job, shares, engine);
     assert_eq!(run(Some("idle"), "", EngineKind::Sync), None);
     assert!(
-        matches!(run(Some("realtime"), "", EngineKind::Sync), Some(Trouble::Setup(why)) if why.contains("priority"))
+        matches!(run(Some("realtime"), "", EngineKind::Sync), Some(RepeatTrouble::Setup(why)) if why.contains("priority"))
     );
     if matches!(probe(EngineKind::Uring), Availability::No(_)) {
         eprintln!(
@@ -292,7 +297,7 @@ fn the_kernel_is_told_the_priorities_of_threads_and_of_single_operations() {
     for (shares, write) in [("100 % of reads realtime", false), ("100 % of writes realtime/3", true)] {
         let trouble = run(None, shares, uring);
         assert!(
-            matches!(trouble, Some(Trouble::Io { write: of, errno, .. }) if (of, errno) == (write, eperm)),
+            matches!(trouble, Some(RepeatTrouble::Io { write: of, errno, .. }) if (of, errno) == (write, eperm)),
             "{shares}: {trouble:?}"
         );
     }

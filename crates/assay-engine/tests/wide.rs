@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_engine::{
-    Availability, Control, DirectSupport, EngineKind, RepeatReport, RepeatSpec, Target, Trouble, direct_support, probe,
-    run_repeat,
+    Availability, Control, DirectSupport, EngineKind, RepeatReport, RepeatSpec, RepeatTrouble, Target, direct_support,
+    probe, run_repeat,
 };
 
 const MIB: u64 = 1 << 20;
@@ -91,7 +91,7 @@ fn what_is_read_beyond_4_gib_is_not_the_start() {
         // Where the file ends before them, only reads at the start would still be answered.
         file.set_len(GIB_4).unwrap();
         let report = pass(engine, Op::Read, &target);
-        assert_eq!(report.trouble, Some(Trouble::Io { write: false, offset: GIB_4 + MIB, errno: 0 }), "{engine}");
+        assert_eq!(report.trouble, Some(RepeatTrouble::Io { write: false, offset: GIB_4 + MIB, errno: 0 }), "{engine}");
     }
 }
 

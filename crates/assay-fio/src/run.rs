@@ -12,8 +12,8 @@ use assay_core::record::OriginalRun;
 use assay_core::text::label;
 use assay_core::workload::{Op, Pattern, Workload, fio_rw};
 use assay_engine::{
-    Availability, Control, EngineKind, OnSample, RUNS_TOOLS, RepeatReport, RepeatSpec, SYNC, Signal, Target, Trouble,
-    WindowRate, end_with_this_process, is_root, lead_a_group, memory, probe, read_back, sync_within, watch,
+    Availability, Control, EngineKind, OnSample, RUNS_TOOLS, RepeatReport, RepeatSpec, RepeatTrouble, SYNC, Signal,
+    Target, WindowRate, end_with_this_process, is_root, lead_a_group, memory, probe, read_back, sync_within, watch,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -36,11 +36,11 @@ pub fn run_repeat(
     on_sample: &mut OnSample<'_>,
 ) -> RepeatReport {
     let (Some(fio), Some(target)) = (fio, &spec.target) else {
-        return empty(Some(Trouble::Setup("fio or what it is to work on is missing".to_owned())));
+        return empty(Some(RepeatTrouble::Setup("fio or what it is to work on is missing".to_owned())));
     };
     match go(fio, spec, target, control, on_sample) {
         Ok(report) => report,
-        Err(error) => empty(Some(Trouble::Setup(format!("fio: {error}")))),
+        Err(error) => empty(Some(RepeatTrouble::Setup(format!("fio: {error}")))),
     }
 }
 
@@ -75,10 +75,10 @@ fn go(
     if trouble.is_none() {
         let errno = if measured.errno == 0 { ramp.errno } else { measured.errno };
         trouble = match io_error(&text) {
-            Some((write, offset)) => Some(Trouble::Io { write, offset, errno }),
+            Some((write, offset)) => Some(RepeatTrouble::Io { write, offset, errno }),
             None if control.stopped() => None,
             None if errno != 0 || !watched.success || read.is_none() => {
-                Some(Trouble::Peer(format!("{}: {}", fio.version, complaint(&text))))
+                Some(RepeatTrouble::Peer(format!("{}: {}", fio.version, complaint(&text))))
             }
             None => None,
         };
@@ -88,7 +88,9 @@ fn go(
         ramp.written_bytes.saturating_add(measured.written_bytes),
     );
     let mut sync_ns = None;
-    if spec.workload.writes() && !matches!(trouble, Some(Trouble::Hung { .. } | Trouble::Setup(_) | Trouble::Peer(_))) {
+    if spec.workload.writes()
+        && !matches!(trouble, Some(RepeatTrouble::Hung { .. } | RepeatTrouble::Setup(_) | RepeatTrouble::Peer(_)))
+    {
         match sync_within(Some(target), spec.hang_after * SYNC, control) {
             Ok(took_ns) => sync_ns = took_ns,
             Err(problem) => trouble = trouble.or(Some(problem)),
@@ -156,7 +158,7 @@ fn start(jobs: &str, output: &str, words: &File) -> io::Result<Child> {
     Ok(child)
 }
 
-fn empty(trouble: Option<Trouble>) -> RepeatReport {
+fn empty(trouble: Option<RepeatTrouble>) -> RepeatReport {
     RepeatReport { trouble, ..RepeatReport::default() }
 }
 

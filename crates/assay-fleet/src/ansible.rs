@@ -27,7 +27,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// One line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Event {
+pub enum AnsibleEvent {
     /// A task is over on a node.
     Result(NodeEvent),
     /// The playbook is over.
@@ -43,7 +43,7 @@ pub struct NodeEvent {
     /// The node.
     pub node: String,
     /// How it ended.
-    pub status: Status,
+    pub status: TaskStatus,
     /// Where it did not succeed, why.
     #[serde(default)]
     pub message: String,
@@ -58,7 +58,7 @@ pub struct NodeEvent {
 /// How a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum TaskStatus {
     /// Well.
     Ok,
     /// Not well.
@@ -69,7 +69,7 @@ pub enum Status {
     Skipped,
 }
 
-impl Event {
+impl AnsibleEvent {
     /// From a line; none where it is something else, as other callbacks and warnings of Ansible are.
     #[must_use]
     pub fn from_line(line: &[u8]) -> Option<Self> {
@@ -81,7 +81,7 @@ impl NodeEvent {
     /// Whether this is the end of the node, and why.
     #[must_use]
     pub fn end(&self) -> Option<&str> {
-        let ended = matches!(self.status, Status::Failed | Status::Unreachable) && !self.ignored;
+        let ended = matches!(self.status, TaskStatus::Failed | TaskStatus::Unreachable) && !self.ignored;
         ended.then_some(if self.message.is_empty() { "no message" } else { &self.message })
     }
 }
@@ -114,15 +114,15 @@ pub struct Playbook<'a> {
 #[derive(Debug)]
 pub struct Play {
     child: Child,
-    events: Receiver<Event>,
+    events: Receiver<AnsibleEvent>,
     tail: Tail,
 }
 
 /// What came.
 #[derive(Debug)]
-pub enum Step {
+pub enum AnsibleStep {
     /// A line of the callback.
-    Event(Event),
+    Event(AnsibleEvent),
     /// Nothing within the time.
     Quiet,
     /// The end, and nothing after it.
@@ -188,7 +188,7 @@ impl Playbook<'_> {
 }
 
 /// Reads lines; one that is longer than any of the callback's is passed over.
-fn read(stdout: ChildStdout, sender: &SyncSender<Event>) {
+fn read(stdout: ChildStdout, sender: &SyncSender<AnsibleEvent>) {
     let mut reader = BufReader::new(stdout);
     let mut line = Vec::new();
     let mut long = false;
@@ -201,7 +201,7 @@ fn read(stdout: ChildStdout, sender: &SyncSender<Event>) {
         let whole = line.last() == Some(&b'\n');
         if whole
             && !long
-            && let Some(event) = Event::from_line(&line)
+            && let Some(event) = AnsibleEvent::from_line(&line)
             && sender.send(event).is_err()
         {
             return;
@@ -212,17 +212,17 @@ fn read(stdout: ChildStdout, sender: &SyncSender<Event>) {
 
 impl Play {
     /// What comes next, within the time.
-    pub fn next(&mut self, within: Duration) -> Step {
+    pub fn next(&mut self, within: Duration) -> AnsibleStep {
         match self.events.recv_timeout(within) {
-            Ok(event) => return Step::Event(event),
+            Ok(event) => return AnsibleStep::Event(event),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
         }
-        let Ok(Some(_)) = self.child.try_wait() else { return Step::Quiet };
+        let Ok(Some(_)) = self.child.try_wait() else { return AnsibleStep::Quiet };
         // It has ended, but its last words may still be on their way.
         match self.events.recv_timeout(LAST) {
-            Ok(event) => Step::Event(event),
-            Err(_) => Step::Over,
+            Ok(event) => AnsibleStep::Event(event),
+            Err(_) => AnsibleStep::Over,
         }
     }
 
@@ -465,15 +465,18 @@ mod tests {
     #[test]
     fn lines_of_the_callback_are_read_and_others_are_none() {
         let line = br#"{"event":"result","node":"n1","status":"failed","ignored":false,"message":"no","task":"t","facts":{"a":1}}"#;
-        let Some(Event::Result(event)) = Event::from_line(line) else { panic!("no result") };
+        let Some(AnsibleEvent::Result(event)) = AnsibleEvent::from_line(line) else { panic!("no result") };
         assert_eq!((event.node.as_str(), event.end(), &event.facts["a"]), ("n1", Some("no"), &Value::from(1)));
         let ignored = br#"{"event":"result","node":"n1","status":"failed","ignored":true,"message":"no"}"#;
-        assert!(matches!(Event::from_line(ignored), Some(Event::Result(event)) if event.end().is_none()));
-        assert_eq!(Event::from_line(br#"{"event":"stats","nodes":{"n1":{"ok":1}}}"#), Some(Event::Stats {}));
-        assert_eq!(Event::from_line(br#"{"event":"play","play":"x"}"#), Some(Event::Other));
+        assert!(matches!(AnsibleEvent::from_line(ignored), Some(AnsibleEvent::Result(event)) if event.end().is_none()));
+        assert_eq!(
+            AnsibleEvent::from_line(br#"{"event":"stats","nodes":{"n1":{"ok":1}}}"#),
+            Some(AnsibleEvent::Stats {})
+        );
+        assert_eq!(AnsibleEvent::from_line(br#"{"event":"play","play":"x"}"#), Some(AnsibleEvent::Other));
         for other in [&b"PLAY RECAP ****"[..], b"{}", b"[1]", b"\xff", br#"{"event":"result","node":5,"status":"ok"}"#]
         {
-            assert_eq!(Event::from_line(other), None);
+            assert_eq!(AnsibleEvent::from_line(other), None);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::launch::NodeEnd;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum NodeCause {
     /// It does not let this user in, or its host key is another one.
     Denied,
     /// Its ssh server allows no tunnel, through which it would reach the coordinator.
@@ -53,7 +53,7 @@ const IN_USE: &[&str] = &[": in use ("];
 const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
-impl Cause {
+impl NodeCause {
     /// The cause, from the last words that were `said`; `None` where the node was not reached at all.
     #[must_use]
     pub fn from_end(end: &NodeEnd, said: &str) -> Option<Self> {
@@ -94,8 +94,8 @@ pub(crate) fn bounded_reason(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(reached: bool, code: Option<i32>, said: &str) -> Option<Cause> {
-        Cause::from_end(&NodeEnd { words: String::new(), code, reached }, said)
+    fn of(reached: bool, code: Option<i32>, said: &str) -> Option<NodeCause> {
+        NodeCause::from_end(&NodeEnd { words: String::new(), code, reached }, said)
     }
 
     #[test]
@@ -114,36 +114,36 @@ mod tests {
             "Host key verification failed.",
             "Received disconnect from 10.0.0.1 port 22:2: Too many authentication failures",
         ] {
-            assert_eq!(of(false, Some(255), said), Some(Cause::Denied), "{said}");
+            assert_eq!(of(false, Some(255), said), Some(NodeCause::Denied), "{said}");
         }
         let tunnel = "Error: remote port forwarding failed for listen port 22001";
-        assert_eq!(of(false, Some(255), tunnel), Some(Cause::NoTunnel), "it was reached");
+        assert_eq!(of(false, Some(255), tunnel), Some(NodeCause::NoTunnel), "it was reached");
     }
 
     #[test]
     fn each_reason_has_its_cause() {
         for (code, said, cause) in [
-            (127, "sh: 1: exec: assay: not found", Cause::NoProgram),
-            (127, "sh: line 1: exec: /no/assay: cannot execute: No such file or directory", Cause::NoProgram),
-            (126, "sh: 1: exec: /opt/assay: Permission denied", Cause::NoProgram),
-            (126, "sh: line 1: /opt/assay: cannot execute binary file: Exec format error", Cause::Architecture),
-            (127, "/opt/assay: 1: \u{7f}ELF\u{2}: not found", Cause::Architecture),
-            (2, "/opt/assay: 2: Syntax error: word unexpected", Cause::Architecture),
-            (1, "no program for riscv64 with 64-bit programs in bin", Cause::Architecture),
+            (127, "sh: 1: exec: assay: not found", NodeCause::NoProgram),
+            (127, "sh: line 1: exec: /no/assay: cannot execute: No such file or directory", NodeCause::NoProgram),
+            (126, "sh: 1: exec: /opt/assay: Permission denied", NodeCause::NoProgram),
+            (126, "sh: line 1: /opt/assay: cannot execute binary file: Exec format error", NodeCause::Architecture),
+            (127, "/opt/assay: 1: \u{7f}ELF\u{2}: not found", NodeCause::Architecture),
+            (2, "/opt/assay: 2: Syntax error: word unexpected", NodeCause::Architecture),
+            (1, "no program for riscv64 with 64-bit programs in bin", NodeCause::Architecture),
             (
                 4,
                 "assay: this node cannot take part in run r: the node has assay 0.1.0, the coordinator 0.2.0; x",
-                Cause::Version,
+                NodeCause::Version,
             ),
-            (2, "error: unexpected argument '--fleet-run' found", Cause::Version),
-            (2, "assay: /mnt/card: no such file or directory; give a directory", Cause::NoTarget),
-            (4, "assay: /m has 8 KiB free; assay needs at least 1 MiB: free some space", Cause::NoSpace),
-            (4, "assay: /m: No space left on device (os error 28)", Cause::NoSpace),
-            (2, "assay: /dev/sda: in use (mounted at /); unmount it", Cause::InUse),
-            (2, "assay: something else", Cause::Other),
+            (2, "error: unexpected argument '--fleet-run' found", NodeCause::Version),
+            (2, "assay: /mnt/card: no such file or directory; give a directory", NodeCause::NoTarget),
+            (4, "assay: /m has 8 KiB free; assay needs at least 1 MiB: free some space", NodeCause::NoSpace),
+            (4, "assay: /m: No space left on device (os error 28)", NodeCause::NoSpace),
+            (2, "assay: /dev/sda: in use (mounted at /); unmount it", NodeCause::InUse),
+            (2, "assay: something else", NodeCause::Other),
         ] {
             assert_eq!(of(true, Some(code), said), Some(cause), "{said}");
         }
-        assert_eq!(of(true, None, "it was killed"), Some(Cause::Other));
+        assert_eq!(of(true, None, "it was killed"), Some(NodeCause::Other));
     }
 }

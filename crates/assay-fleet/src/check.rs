@@ -7,14 +7,14 @@ use assay_core::medium::{Medium, Mounted};
 use assay_engine::Control;
 use serde_json::{Map, Value};
 
-use crate::ansible::{NodeEvent, Status};
+use crate::ansible::{NodeEvent, TaskStatus};
 use crate::error::FleetError;
-use crate::inventory::{Ansible, Host};
+use crate::inventory::{Ansible, InventoryNode};
 use crate::launch::{Launcher, NodeEnd};
 use crate::ledger::{Fate, NodeEntry};
-use crate::meeting::{Mode, Rules};
+use crate::meeting::{MeetingRules, Mode};
 use crate::program::{Build, own_program};
-use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode, Volume, each_at_once};
+use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode, RemoteVolume, each_at_once};
 
 /// Longest answer, in bytes.
 const ANSWER: u64 = 1 << 20;
@@ -47,7 +47,7 @@ pub struct NodeCheck {
     /// Free bytes.
     pub free_bytes: Option<u64>,
     /// The file system of the target.
-    pub volume: Option<Volume>,
+    pub volume: Option<RemoteVolume>,
     /// The node's time of day minus the one here.
     pub clock: Option<DayClock>,
     /// Most bytes that the run would write.
@@ -125,7 +125,7 @@ impl NodeCheck {
     /// Time that passes before the starts of all repeats, beside the time of the suite.
     #[must_use]
     pub fn starts_ns(&self) -> u64 {
-        let rules = Rules::new(Mode::Simultaneous, 1);
+        let rules = MeetingRules::new(Mode::Simultaneous, 1);
         let lead = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let first = if self.starts > 0 { lead(rules.first_lead) } else { 0 };
         self.starts.saturating_sub(1).saturating_mul(lead(rules.lead)).saturating_add(first)
@@ -161,14 +161,14 @@ impl NodeCheck {
         Some((&volume.source, volume.bytes, medium.filesystem.as_deref()?, attached))
     }
 
-    fn of_host(host: &Host) -> Self {
-        let Host { name, target, unit, slot, .. } = host.clone();
+    fn of_host(host: &InventoryNode) -> Self {
+        let InventoryNode { name, target, unit, slot, .. } = host.clone();
         let unfit = target.is_empty().then_some(Unfit::NoTarget);
         Self { node: name, target, unit, slot, unfit, ..Self::default() }
     }
 
     fn take(&mut self, event: &NodeEvent) {
-        self.reached = event.status != Status::Unreachable;
+        self.reached = event.status != TaskStatus::Unreachable;
         if let Some(report) = event.facts.get("node_report") {
             self.read(report);
         }
@@ -186,7 +186,7 @@ impl NodeCheck {
         self.build = Build::from_words(&format!("{}\ncommit {}", text("version"), text("commit")));
         self.medium = serde_json::from_value(report["medium"].clone()).ok();
         self.free_bytes = report["target_free_bytes"].as_u64();
-        let volume = |bytes| Volume { source: text("target_source"), bytes };
+        let volume = |bytes| RemoteVolume { source: text("target_source"), bytes };
         self.volume = report["target_total_bytes"].as_u64().map(volume).filter(|volume| !volume.source.is_empty());
         self.clock = clock(&report["clock"]);
         if text("refused").is_empty() {
@@ -291,7 +291,7 @@ impl FleetCheck {
     /// Where the playbook does not come to its end.
     pub fn by_ansible(
         ansible: &Ansible,
-        hosts: &[Host],
+        hosts: &[InventoryNode],
         variables: Map<String, Value>,
         here: &Build,
         answered: &dyn Fn(&str),
@@ -476,7 +476,7 @@ mod tests {
                 attached: Some(attached.to_owned()).filter(|attached| !attached.is_empty()),
                 ..Medium::default()
             }),
-            volume: Some(Volume { source: source.to_owned(), bytes: 1000 }),
+            volume: Some(RemoteVolume { source: source.to_owned(), bytes: 1000 }),
             free_bytes: Some(100),
             area_bytes: Some(40),
             planned_write_bytes: Some(80),

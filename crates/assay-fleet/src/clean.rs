@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cause::bounded_reason;
 use crate::error::FleetError;
-use crate::inventory::{Ansible, Host};
+use crate::inventory::{Ansible, InventoryNode};
 
 /// What was removed from a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Cleaned {
 /// Where the playbook does not come to its end.
 pub fn clean(
     ansible: &Ansible,
-    hosts: &[Host],
+    hosts: &[InventoryNode],
     records: bool,
     answered: &dyn Fn(&str),
 ) -> Result<Vec<Cleaned>, FleetError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assay_core::cluster::{ClockFit, ClusterPart};
 use assay_engine::{Control, monotonic};
-use assay_runner::{Rendezvous, Start, Step, Word};
+use assay_runner::{Rendezvous, RepeatStep, Start, Word};
 
 /// Two clocks drift apart by this much at most: quartz oscillators of small computers keep within 100 parts per million each.
 pub(crate) const MOST_DRIFT_PPM: f64 = 200.0;
@@ -200,7 +200,7 @@ impl Appointment {
 }
 
 impl Rendezvous for Appointment {
-    fn ready(&mut self, _: Step, control: &Control) -> Word {
+    fn ready(&mut self, _: RepeatStep, control: &Control) -> Word {
         let Some(at_ns) = self.at_ns.take() else { return Word::Alone };
         // The last of it is slept by who begins.
         while monotonic() + (2 * APPOINTMENT_TICK + assay_runner::SET_UP).as_nanos() as u64 <= at_ns
@@ -310,7 +310,7 @@ mod tests {
     fn the_first_repeat_alone_has_an_appointment() {
         let (mut appointment, control) = (Appointment::after(Duration::from_millis(400)), Control::default());
         let before = monotonic();
-        let step = Step { stage: 0, round: 0, workload: 0 };
+        let step = RepeatStep { stage: 0, round: 0, workload: 0 };
         let Word::Begin(start) = appointment.ready(step, &control) else { panic!("no start") };
         assert!(start.at_ns >= before + 390_000_000 && monotonic() < start.at_ns, "{start:?}");
         assert_eq!((appointment.ready(step, &control), appointment.part(true)), (Word::Alone, None));

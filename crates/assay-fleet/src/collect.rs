@@ -11,10 +11,10 @@ use assay_device::owned::{Caching, Directory, OwnedError};
 use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
-use crate::accept::{Accepted, Claim, Home, Refusal, Way, is_record_id};
+use crate::accept::{Accepted, Home, RecordClaim, RecordRefusal, Way, is_record_id};
 use crate::cause::bounded_reason;
 use crate::error::FleetError;
-use crate::inventory::{Ansible, Host};
+use crate::inventory::{Ansible, InventoryNode};
 use crate::launch::Launcher;
 use crate::ledger::{Ledger, NodeEntry};
 use crate::remote::{RemoteNode, each_at_once};
@@ -44,7 +44,7 @@ pub struct Collected {
 #[derive(Debug)]
 pub enum NotFetched {
     /// It came, and was not accepted.
-    Refused(Refusal),
+    Refused(RecordRefusal),
     /// The node, or the program that asked it, says why it did not come.
     Said(String),
     /// What the playbook brought cannot be opened.
@@ -96,7 +96,7 @@ impl Collection<'_> {
     fn take(&self, row: &mut Collected, id: &str, document: &[u8]) {
         let entry = self.ledger.and_then(|ledger| ledger.nodes.iter().find(|entry| entry.name == row.node));
         let way = Way::Fetched { id, attempts: entry.map(|entry| entry.attempts) };
-        match self.home.accept(&Claim { node: &row.node, way }, document) {
+        match self.home.accept(&RecordClaim { node: &row.node, way }, document) {
             Ok(Accepted::Taken(_)) => row.taken.push(id.to_owned()),
             Ok(Accepted::Here(_)) => row.here.push(id.to_owned()),
             Err(refusal) => row.refused.push((id.to_owned(), NotFetched::Refused(refusal))),
@@ -111,7 +111,7 @@ impl Collection<'_> {
     pub fn by_ansible(
         &self,
         ansible: &Ansible,
-        hosts: &[Host],
+        hosts: &[InventoryNode],
         answered: &dyn Fn(&str),
     ) -> Result<Vec<Collected>, FleetError> {
         let before = self.home.ids();

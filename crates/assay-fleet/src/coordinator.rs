@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use assay_core::cluster::SettledBy;
 use assay_engine::monotonic;
-use assay_runner::{Ability, AbleLoad, CommonLoads, Step};
+use assay_runner::{Ability, AbleLoad, CommonLoads, RepeatStep};
 
 use super::key::Seal;
 use super::settle::{Offers, offered};
 use super::transport::Unauthenticated;
-use crate::accept::Refusal;
+use crate::accept::RecordRefusal;
 use crate::ansible::PrivateDirectory;
 use crate::event_queue::{CoordinatorEvent, CoordinatorEvents, EventSender, event_queue};
 use crate::join::connect;
 use crate::key::{Greeting, Purpose, RunKey, nonce};
-use crate::meeting::{Decision, Meeting, Rules};
+use crate::meeting::{Decision, Meeting, MeetingRules};
 use crate::message::{FromCoordinator, FromNode, PROTOCOL};
 use crate::program::{Build, known_commit};
 use crate::settle::{FarBelow, Settled};
@@ -56,7 +56,7 @@ pub struct Expected {
     /// Names of the nodes with the number of the attempt of each, from 1.
     pub nodes: Vec<(String, u32)>,
     /// How they meet.
-    pub rules: Rules,
+    pub rules: MeetingRules,
     /// The loads, where an earlier attempt of the run settled them.
     pub settled: Option<Settled>,
 }
@@ -76,10 +76,10 @@ impl From<String> for NotKept {
     }
 }
 
-impl From<Refusal> for NotKept {
-    fn from(refusal: Refusal) -> Self {
+impl From<RecordRefusal> for NotKept {
+    fn from(refusal: RecordRefusal) -> Self {
         match refusal {
-            Refusal::Misplaced(reason) => Self::Misplaced(reason),
+            RecordRefusal::Misplaced(reason) => Self::Misplaced(reason),
             other => Self::Other(other.to_string()),
         }
     }
@@ -254,11 +254,11 @@ impl Shared {
         for decision in decisions {
             match decision {
                 Decision::Settle(nodes) => self.settle(&nodes),
-                Decision::Skip(node, Step { stage, round, workload }) => {
+                Decision::Skip(node, RepeatStep { stage, round, workload }) => {
                     let _ = self.send(node, &FromCoordinator::Skip { stage, round, workload });
                 }
                 Decision::Start(start) => {
-                    let Step { stage, round, workload } = start.step;
+                    let RepeatStep { stage, round, workload } = start.step;
                     let nodes = u32::try_from(start.nodes.len()).unwrap_or(u32::MAX);
                     let word = FromCoordinator::Go { stage, round, workload, at: start.at_ns, nodes };
                     // Those to whom something is just being sent come last, so that none keeps the others waiting.
@@ -487,7 +487,7 @@ fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut
                 shared.offered(node, offers.complete(loads, area_bytes, budget_ms, mounted)?)?;
             }
             FromNode::Ready { stage, round, workload } => {
-                let step = Step { stage, round, workload };
+                let step = RepeatStep { stage, round, workload };
                 if !lock(&shared.meeting).ready(node, step, shared.now_ns()) {
                     return Err(WireError::Malformed(
                         "a repeat before the last one, or before the loads were settled".to_owned(),
@@ -562,7 +562,7 @@ mod tests {
     fn joined(keep: Keep) -> (Coordinator, CoordinatorEvents, JoinedConnection) {
         let key = RunKey::new().unwrap();
         let (run, build) = ("r".to_owned(), Build { version: "1.0".to_owned(), commit: None });
-        let rules = Rules::new(Mode::Simultaneous, 1);
+        let rules = MeetingRules::new(Mode::Simultaneous, 1);
         let nodes = vec![("n0".to_owned(), 1)];
         let (key_of_run, of_run) = (key.clone(), run.clone());
         let expected = Expected { run: of_run, key: key_of_run, build: build.clone(), nodes, rules, settled: None };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_core::medium::Mounted;
-use assay_runner::Step;
+use assay_runner::RepeatStep;
 
 use crate::message::Live;
 use crate::settle::{FarBelow, Settled};
@@ -25,9 +25,9 @@ pub enum CoordinatorEvent {
     /// The loads of all nodes are settled, and these were not counted.
     Settled(Settled, Vec<FarBelow>),
     /// A node is ready for its first or its next repeat.
-    Ready(usize, Step),
+    Ready(usize, RepeatStep),
     /// Nodes begin a repeat at a time of the coordinator's clock, in nanoseconds.
-    Goes(Vec<usize>, Step, i64),
+    Goes(Vec<usize>, RepeatStep, i64),
     /// A node came too late, or was not ready in time.
     Late(usize),
     /// Too few nodes were ready (this many), and nothing was measured.
@@ -248,7 +248,7 @@ mod tests {
         let (sender, events) = event_queue();
         (0..PASSING + 5).for_each(|_| sender.tell(CoordinatorEvent::Refused(String::new(), String::new())));
         events.recv_timeout(Duration::ZERO).unwrap();
-        sender.tell(CoordinatorEvent::Goes(vec![1], Step { stage: 0, round: 0, workload: 0 }, 7));
+        sender.tell(CoordinatorEvent::Goes(vec![1], RepeatStep { stage: 0, round: 0, workload: 0 }, 7));
         let last: Vec<_> = events.try_iter().skip(PASSING - 1).collect();
         assert!(matches!(last[..], [CoordinatorEvent::Skipped(5), CoordinatorEvent::Goes(..)]), "{last:?}");
     }

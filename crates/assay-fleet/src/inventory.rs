@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
-use crate::ansible::{Event, NodeEvent, Play, Playbook, PrivateDirectory, Step};
+use crate::ansible::{AnsibleEvent, AnsibleStep, NodeEvent, Play, Playbook, PrivateDirectory};
 use crate::cause::bounded_reason;
 use crate::error::{FleetError, shown};
 use crate::ledger::{Inventory, Ledger, NodeEntry, Route};
@@ -20,7 +20,7 @@ const FORKS: usize = 28;
 
 /// A node of the inventory, as the inventory has it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Host {
+pub struct InventoryNode {
     /// Its name.
     pub name: String,
     /// What is measured; empty where the inventory has none.
@@ -87,7 +87,7 @@ impl Ansible {
     ///
     /// # Errors
     /// Where Ansible cannot read it, or a host of it cannot be used.
-    pub fn hosts(&self) -> Result<Vec<Host>, FleetError> {
+    pub fn hosts(&self) -> Result<Vec<InventoryNode>, FleetError> {
         let book = Playbook {
             name: "nodes",
             inventory: &self.inventory,
@@ -143,7 +143,9 @@ impl Ansible {
         if self.forks.is_some_and(|forks| forks < hosts.len()) {
             return Err(FleetError::TooFewForks(hosts.len()));
         }
-        let far = |host: &&Host| !matches!(host.connection.as_str(), "ssh" | "smart" | "local" | "ansible.builtin.ssh");
+        let far = |host: &&InventoryNode| {
+            !matches!(host.connection.as_str(), "ssh" | "smart" | "local" | "ansible.builtin.ssh")
+        };
         if let (false, Some(host)) = (listens, hosts.iter().find(far)) {
             return Err(FleetError::NoTunnel(host.name.clone()));
         }
@@ -164,7 +166,7 @@ impl Ansible {
     pub(crate) fn play(
         &self,
         name: &str,
-        hosts: &[Host],
+        hosts: &[InventoryNode],
         variables: Map<String, Value>,
         each: &mut dyn FnMut(NodeEvent),
     ) -> Result<(), FleetError> {
@@ -200,11 +202,11 @@ impl Ansible {
                 return Err(FleetError::PlayInterrupted);
             }
             match play.next(TICK) {
-                Step::Event(Event::Result(event)) => each(event),
-                Step::Event(Event::Stats {}) => whole = true,
-                Step::Event(Event::Other) | Step::Quiet => {}
-                Step::Over if whole => return Ok(Ok(play.said())),
-                Step::Over => return Ok(Err(play.said())),
+                AnsibleStep::Event(AnsibleEvent::Result(event)) => each(event),
+                AnsibleStep::Event(AnsibleEvent::Stats {}) => whole = true,
+                AnsibleStep::Event(AnsibleEvent::Other) | AnsibleStep::Quiet => {}
+                AnsibleStep::Over if whole => return Ok(Ok(play.said())),
+                AnsibleStep::Over => return Ok(Err(play.said())),
             }
         }
     }
@@ -251,13 +253,13 @@ fn refusal(said: &str, limit: Option<&str>, inventory: &str) -> FleetError {
     FleetError::InventoryUnread { inventory: inventory.to_owned(), reason: bounded_reason(&why) }
 }
 
-fn host(name: &str, fact: &Value) -> Host {
+fn host(name: &str, fact: &Value) -> InventoryNode {
     let text = |name: &str| match &fact[name] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    Host {
+    InventoryNode {
         name: name.to_owned(),
         target: text("target"),
         unit: text("unit"),
@@ -268,13 +270,13 @@ fn host(name: &str, fact: &Value) -> Host {
 }
 
 /// Two nodes with one name for their units would be one unit in every ranking.
-fn check(hosts: &[Host]) -> Result<(), FleetError> {
+fn check(hosts: &[InventoryNode]) -> Result<(), FleetError> {
     for (at, host) in hosts.iter().enumerate() {
         check_name("host", &host.name)?;
         if host.name.starts_with(['-', '@']) {
             return Err(FleetError::HostPrefix(host.name.clone()));
         }
-        let same = |other: &&Host| !host.unit.is_empty() && other.unit == host.unit;
+        let same = |other: &&InventoryNode| !host.unit.is_empty() && other.unit == host.unit;
         if let Some(other) = hosts[..at].iter().find(same) {
             let (first, second) = (other.name.clone(), host.name.clone());
             return Err(FleetError::SameUnit { first, second, unit: host.unit.clone() });
@@ -346,8 +348,8 @@ pub fn find_again(ledger: &mut Ledger, control: &Control) -> Result<(), FleetErr
     }
 }
 
-fn routes(hosts: &[Host]) -> BTreeMap<String, Route> {
-    let route = |host: &Host| Route {
+fn routes(hosts: &[InventoryNode]) -> BTreeMap<String, Route> {
+    let route = |host: &InventoryNode| Route {
         ssh: host.connection != "local",
         ssh_extra_args: host.ssh_extra_args.clone(),
         slot: host.slot.clone(),
@@ -359,7 +361,7 @@ fn routes(hosts: &[Host]) -> BTreeMap<String, Route> {
 mod tests {
     use super::*;
 
-    fn named(name: &str, unit: &str) -> Host {
+    fn named(name: &str, unit: &str) -> InventoryNode {
         host(name, &json!({ "target": "/m", "unit": unit }))
     }
 

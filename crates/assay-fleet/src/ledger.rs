@@ -12,7 +12,7 @@ use assay_store::new_id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::cause::Cause;
+use crate::cause::NodeCause;
 use crate::cause::bounded_reason;
 use crate::launch::NodeEnd;
 use crate::meeting::Mode;
@@ -61,7 +61,7 @@ pub struct NodeEntry {
     pub target: String,
     /// For an experiment plan, the unit that is expected there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<Cell>,
+    pub cell: Option<NodeUnit>,
     /// For an experiment plan, the identity that the medium reported before it was measured: CID or serial number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
@@ -113,7 +113,7 @@ pub enum Fate {
     /// It was reached, and did not begin; or it did not let this user in.
     NotBegun {
         /// Why.
-        cause: Cause,
+        cause: NodeCause,
         /// The last words of the node.
         reason: String,
     },
@@ -161,7 +161,7 @@ impl Fate {
     #[must_use]
     pub fn before(end: &NodeEnd, said: &str) -> Self {
         let reason = bounded_reason(if said.is_empty() { &end.words } else { said });
-        match Cause::from_end(end, &reason) {
+        match NodeCause::from_end(end, &reason) {
             Some(cause) => Self::NotBegun { cause, reason },
             None => Self::Unreachable { reason },
         }
@@ -394,7 +394,7 @@ pub struct RotationPlace {
 /// The unit that a node has in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cell {
+pub struct NodeUnit {
     /// Model of the unit.
     pub model: String,
     /// The unit.
@@ -403,7 +403,7 @@ pub struct Cell {
     pub slot: String,
 }
 
-impl Cell {
+impl NodeUnit {
     /// As labels of its record.
     #[must_use]
     pub fn labels(&self) -> [(&'static str, &str); 3] {

@@ -37,11 +37,11 @@ mod transport;
 mod wire;
 
 pub use accept::{
-    Accepted, Asked, AskedSuite, Claim, Criteria, Guard, Home, Nowhere, Refusal, Way, adopt, is_misplaced,
+    Accepted, Asked, AskedSuite, Criteria, Guard, Home, Nowhere, RecordClaim, RecordRefusal, Way, adopt, is_misplaced,
     mark_misplaced,
 };
-pub use ansible::{Event, NodeEvent, Status, remove_left_by_killed};
-pub use cause::Cause;
+pub use ansible::{AnsibleEvent, NodeEvent, TaskStatus, remove_left_by_killed};
+pub use cause::NodeCause;
 pub use check::{CheckRequest, Different, FleetCheck, NodeCheck, Unfit};
 pub use clean::{Cleaned, clean};
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
@@ -50,18 +50,18 @@ pub use conduct::{Audience, Conduct, RunEvent, SuiteHandover, conduct, node_argu
 pub use coordinator::{Coordinator, Expected, Keep, NotKept};
 pub use error::FleetError;
 pub use event_queue::{CoordinatorEvent, CoordinatorEvents};
-pub use inventory::{Ansible, Host, find_again, variables};
+pub use inventory::{Ansible, InventoryNode, find_again, variables};
 pub use join::{JoinError, Joining};
 pub use key::{NodeKey, RunKey};
-pub use launch::{FarEnd, Group, Launch, Launched, Launcher, NodeEnd, NodePlace, Tunnel, slurm_names};
-pub use ledger::{Cell, Fate, Inventory, Ledger, NodeEntry, Rotation, RotationPlace, Route, RunEnd};
-pub use meeting::{Decision, GroupStart, Meeting, Mode, Rules};
+pub use launch::{FarEnd, Launch, Launched, Launcher, NodeEnd, NodeGroup, NodePlace, Tunnel, slurm_names};
+pub use ledger::{Fate, Inventory, Ledger, NodeEntry, NodeUnit, Rotation, RotationPlace, Route, RunEnd};
+pub use meeting::{Decision, GroupStart, Meeting, MeetingRules, Mode};
 pub use message::{LONGEST_NAME, Live};
 pub use names::{LAST_RUN, check_name, entries, program, run_named};
 pub use node::{LiveLine, Node};
 pub use program::{Build, known_commit};
-pub use remote::{DayClock, Volume};
-pub use rotation::{Progress, check_plan_words, places_of, turn_of};
+pub use remote::{DayClock, RemoteVolume};
+pub use rotation::{RotationProgress, check_plan_words, places_of, turn_of};
 pub use settle::{FarBelow, Settled, SettledShape};
 pub use transport::Endpoint;
 pub use wire::{MAX_RECORD, WireError};

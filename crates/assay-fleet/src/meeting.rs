@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_runner::Step;
+use assay_runner::RepeatStep;
 
 /// How nodes measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Mode {
 
 /// By which rules nodes meet.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct MeetingRules {
     /// How they measure.
     pub mode: Mode,
     /// How many are expected.
@@ -57,7 +57,7 @@ pub struct Rules {
     pub patience: Duration,
 }
 
-impl Rules {
+impl MeetingRules {
     /// The rules of a run on `nodes` nodes, with a quorum of more than half of them.
     #[must_use]
     pub fn new(mode: Mode, nodes: u32) -> Self {
@@ -87,7 +87,7 @@ enum NodeState {
     /// The same, but the others no longer wait for it.
     Behind,
     /// Ready for a repeat, since a moment.
-    Waits(Step, i64),
+    Waits(RepeatStep, i64),
     /// It takes no part any more.
     Over,
 }
@@ -98,7 +98,7 @@ pub struct GroupStart {
     /// To which nodes, by their number.
     pub nodes: Vec<usize>,
     /// Which repeat.
-    pub step: Step,
+    pub step: RepeatStep,
     /// When, by the coordinator's clock, in nanoseconds.
     pub at_ns: i64,
 }
@@ -109,7 +109,7 @@ pub enum Decision {
     /// The loads of these nodes are settled now.
     Settle(Vec<usize>),
     /// A node leaves this repeat out, as the others are past it.
-    Skip(usize, Step),
+    Skip(usize, RepeatStep),
     /// Nodes begin.
     Start(GroupStart),
     /// A node came too late to begin with the others, and takes no part.
@@ -124,12 +124,12 @@ pub enum Decision {
 /// Nodes that meet.
 #[derive(Debug)]
 pub struct Meeting {
-    rules: Rules,
+    rules: MeetingRules,
     places: Vec<NodeState>,
     /// Those that have had their turn to begin.
     admitted: Vec<bool>,
     /// The last repeat that each was ready for.
-    last: Vec<Option<Step>>,
+    last: Vec<Option<RepeatStep>>,
     /// Those for which others do not wait as for all: far below the others, or left behind before.
     lags: Vec<bool>,
     /// How long others may yet wait for them, in nanoseconds.
@@ -142,7 +142,7 @@ pub struct Meeting {
 impl Meeting {
     /// A meeting that opened at `now_ns`.
     #[must_use]
-    pub fn new(rules: Rules, now_ns: i64) -> Self {
+    pub fn new(rules: MeetingRules, now_ns: i64) -> Self {
         let nodes = rules.nodes as usize;
         Self {
             places: vec![NodeState::Expected; nodes],
@@ -189,7 +189,7 @@ impl Meeting {
     /// A node is ready for a repeat. `false` where it had a later one already: others would wait for it for ever; and where
     /// the loads are not settled. The same once more is what a node has that was stopped meanwhile.
     #[must_use]
-    pub fn ready(&mut self, node: usize, step: Step, now_ns: i64) -> bool {
+    pub fn ready(&mut self, node: usize, step: RepeatStep, now_ns: i64) -> bool {
         if !self.settled || self.last[node].is_some_and(|last| step < last) {
             return false;
         }
@@ -270,11 +270,11 @@ impl Meeting {
         let (slow, others): (Vec<usize>, Vec<usize>) = here.iter().partition(|node| self.lags[**node]);
         // Where there are no others, they wait for each other.
         let (slow, others) = if others.is_empty() { (others, slow) } else { (slow, others) };
-        let known: Vec<(Step, i64)> = others.iter().filter_map(|node| waits(&self.places[*node])).collect();
+        let known: Vec<(RepeatStep, i64)> = others.iter().filter_map(|node| waits(&self.places[*node])).collect();
         let Some(step) = known.iter().map(|(step, _)| *step).min().filter(|_| known.len() == others.len()) else {
             return Vec::new();
         };
-        let past: Vec<(usize, Step)> = slow
+        let past: Vec<(usize, RepeatStep)> = slow
             .iter()
             .filter_map(|node| Some((*node, waits(&self.places[*node])?.0)))
             .filter(|(_, at)| *at < step)
@@ -296,7 +296,7 @@ impl Meeting {
     }
 
     /// All that wait for this repeat begin it.
-    fn start(&mut self, step: Step, now_ns: i64) -> GroupStart {
+    fn start(&mut self, step: RepeatStep, now_ns: i64) -> GroupStart {
         let is_here = |place: &NodeState| matches!(place, NodeState::Waits(at, _) if *at == step);
         let nodes: Vec<usize> = (0..self.places.len()).filter(|node| is_here(&self.places[*node])).collect();
         nodes.iter().for_each(|node| self.places[*node] = NodeState::Works);
@@ -336,16 +336,16 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn step(round: u32, workload: u32) -> Step {
-        Step { stage: 0, round, workload }
+    fn step(round: u32, workload: u32) -> RepeatStep {
+        RepeatStep { stage: 0, round, workload }
     }
 
-    fn go(nodes: &[usize], step: Step, at_ns: i64) -> Decision {
+    fn go(nodes: &[usize], step: RepeatStep, at_ns: i64) -> Decision {
         Decision::Start(GroupStart { nodes: nodes.to_vec(), step, at_ns })
     }
 
     fn meeting(mode: Mode, nodes: u32) -> Meeting {
-        let mut meeting = Meeting::new(Rules::new(mode, nodes), 0);
+        let mut meeting = Meeting::new(MeetingRules::new(mode, nodes), 0);
         (0..nodes as usize).for_each(|node| assert!(meeting.joins(node) && meeting.offers(node)));
         assert_eq!(meeting.decide(0), [Decision::Settle((0..nodes as usize).collect())]);
         meeting
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn who_is_not_ready_in_time_is_late_and_a_quorum_goes_on() {
-        let mut m = Meeting::new(Rules::new(Mode::Simultaneous, 4), 0);
+        let mut m = Meeting::new(MeetingRules::new(Mode::Simultaneous, 4), 0);
         (0..3).for_each(|node| assert!(m.joins(node) && m.offers(node)));
         assert!(!m.ready(0, step(0, 0), SECOND), "nothing is settled");
         assert_eq!(m.decide(299 * SECOND), []);
@@ -400,12 +400,12 @@ mod tests {
 
     #[test]
     fn too_few_are_told_so_and_nothing_is_measured() {
-        let mut m = Meeting::new(Rules::new(Mode::Simultaneous, 4), 0);
+        let mut m = Meeting::new(MeetingRules::new(Mode::Simultaneous, 4), 0);
         (0..2).for_each(|node| assert!(m.joins(node) && m.offers(node)));
         let all = m.decide(300 * SECOND);
         assert_eq!(all, [Decision::Late(2), Decision::Late(3), Decision::TooFew { ready: 2 }]);
         assert!(is_over(&m));
-        let mut empty = Meeting::new(Rules::new(Mode::Simultaneous, 1), 0);
+        let mut empty = Meeting::new(MeetingRules::new(Mode::Simultaneous, 1), 0);
         empty.over(0);
         assert_eq!((empty.decide(0), is_over(&empty)), (vec![], true));
     }
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_node_is_here_once() {
-        let mut m = Meeting::new(Rules::new(Mode::Simultaneous, 2), 0);
+        let mut m = Meeting::new(MeetingRules::new(Mode::Simultaneous, 2), 0);
         assert!(m.joins(0) && !m.joins(0) && !m.joins(7));
         m.over(0);
         assert!(!m.joins(0));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::cluster::ClusterPart;
 use assay_engine::{Control, monotonic};
-use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, SET_UP, Start, Step, Word};
+use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, RepeatStep, SET_UP, Start, Word};
 
 use super::clock::NodeClock;
 use crate::clock::{Clocks, Exchange};
@@ -272,15 +272,17 @@ impl Node {
     }
 
     /// What to do with a repeat; `None` where the run ends meanwhile.
-    fn agree(&mut self, step: Step, control: &Control) -> Result<Option<Word>, WireError> {
+    fn agree(&mut self, step: RepeatStep, control: &Control) -> Result<Option<Word>, WireError> {
         self.live.set(|live| "wait".clone_into(&mut live.doing));
-        let Step { stage, round, workload } = step;
+        let RepeatStep { stage, round, workload } = step;
         lock(&self.sender).send(&FromNode::Ready { stage, round, workload })?;
         let word = self.waits_for(control, |message| match message {
-            FromCoordinator::Go { stage, round, workload, at, nodes } if step == (Step { stage, round, workload }) => {
+            FromCoordinator::Go { stage, round, workload, at, nodes }
+                if step == (RepeatStep { stage, round, workload }) =>
+            {
                 Ok(Some(Some((at, nodes))))
             }
-            FromCoordinator::Skip { stage, round, workload } if step == (Step { stage, round, workload }) => {
+            FromCoordinator::Skip { stage, round, workload } if step == (RepeatStep { stage, round, workload }) => {
                 Ok(Some(None))
             }
             _ => Ok(None),
@@ -329,7 +331,7 @@ impl Rendezvous for Node {
         settled.unwrap_or_else(|error| self.is_lost(&error, control))
     }
 
-    fn ready(&mut self, step: Step, control: &Control) -> Word {
+    fn ready(&mut self, step: RepeatStep, control: &Control) -> Word {
         if self.lost.is_some() {
             return Word::Alone;
         }

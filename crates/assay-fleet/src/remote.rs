@@ -89,14 +89,14 @@ pub struct NodeInfo {
     /// Free bytes at the target; none where there is no such directory.
     pub free_bytes: Option<u64>,
     /// The file system of the target; none where it is not known.
-    pub volume: Option<Volume>,
+    pub volume: Option<RemoteVolume>,
     /// Its time of day, compared with the one here.
     pub clock: Option<DayClock>,
 }
 
 /// A file system as df(1) names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Volume {
+pub struct RemoteVolume {
     /// What is mounted: a device, or what a server exports.
     pub source: String,
     /// All its bytes.
@@ -288,7 +288,7 @@ impl RemoteNode<'_> {
                 Some(("free", free)) => look.free_bytes = free.parse().ok(),
                 Some(("total", bytes)) => total_bytes = bytes.parse().ok(),
                 Some(("source", source)) => {
-                    look.volume = total_bytes.map(|bytes| Volume { source: source.to_owned(), bytes });
+                    look.volume = total_bytes.map(|bytes| RemoteVolume { source: source.to_owned(), bytes });
                 }
                 _ if line == "ready" => break,
                 _ if line.is_empty() => {}

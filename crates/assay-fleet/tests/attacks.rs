@@ -9,8 +9,10 @@ use std::thread::JoinHandle;
 
 use assay_core::medium::Mounted;
 use assay_engine::Control;
-use assay_fleet::{Build, Coordinator, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
-use assay_runner::{Ability, Rendezvous, Step, Word};
+use assay_fleet::{
+    Build, Coordinator, CoordinatorEvents, Expected, Joining, MeetingRules, Mode, Node, NodeClock, RunKey,
+};
+use assay_runner::{Ability, Rendezvous, RepeatStep, Word};
 
 const DOCUMENT: &[u8] = br#"{"hostname":"secret-host","serial":"0xdeadbeef"}"#;
 
@@ -33,7 +35,7 @@ struct Run {
 }
 
 fn run() -> Run {
-    let rules = Rules::new(Mode::Simultaneous, 1);
+    let rules = MeetingRules::new(Mode::Simultaneous, 1);
     let nodes = vec![("n0".to_owned(), 1)];
     let key = RunKey::new().unwrap();
     let expected = Expected { run: "run1".into(), key, build: build("1.2.3"), nodes, rules, settled: None };
@@ -97,7 +99,7 @@ fn take_part(run: &Run, address: String) -> Result<(), String> {
     let budget = std::time::Duration::from_secs(30);
     let able = Ability { loads: Vec::new(), area_bytes: 1 << 20, budget, mounted: Mounted::There };
     node.settle(&able, &control).ok_or("it was lost before loads were settled")?;
-    let Word::Begin(_) = node.ready(Step { stage: 0, round: 0, workload: 0 }, &control) else {
+    let Word::Begin(_) = node.ready(RepeatStep { stage: 0, round: 0, workload: 0 }, &control) else {
         return Err("it was lost before it began".to_owned());
     };
     node.deliver(DOCUMENT).map(drop).map_err(|why| why.to_string())

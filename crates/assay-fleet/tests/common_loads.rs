@@ -7,10 +7,10 @@ use assay_core::cluster::SettledBy;
 use assay_core::medium::Mounted;
 use assay_engine::Control;
 use assay_fleet::{
-    Build, Coordinator, CoordinatorEvent, CoordinatorEvents, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey,
-    Settled,
+    Build, Coordinator, CoordinatorEvent, CoordinatorEvents, Expected, Joining, MeetingRules, Mode, Node, NodeClock,
+    RunKey, Settled,
 };
-use assay_runner::{Ability, AbleLoad, CommonLoads, Rendezvous, Step, Word};
+use assay_runner::{Ability, AbleLoad, CommonLoads, Rendezvous, RepeatStep, Word};
 
 const MIB: u64 = 1 << 20;
 
@@ -28,7 +28,7 @@ fn able(megabytes_per_second: f64, queue_depth: u32) -> Ability {
 
 fn listen(nodes: u32, settled: Option<Settled>, ready_within: Duration) -> (Coordinator, CoordinatorEvents, Expected) {
     let names = (0..nodes).map(|n| (format!("n{n}"), 1)).collect();
-    let rules = Rules { ready_within, ..Rules::new(Mode::Simultaneous, nodes) };
+    let rules = MeetingRules { ready_within, ..MeetingRules::new(Mode::Simultaneous, nodes) };
     let key = RunKey::new().unwrap();
     let expected = Expected { run: "run1".into(), key, build: build("1"), nodes: names, rules, settled };
     let keep = Box::new(|node: usize, _: &[u8]| Ok(format!("id{node}")));
@@ -135,7 +135,7 @@ fn no_node_begins_before_loads_are_settled() {
     let (coordinator, events, expected) = listen(1, None, LONG);
     let control = Control::default();
     let mut node = join(&coordinator, &expected, 0);
-    assert_eq!(node.ready(Step { stage: 0, round: 0, workload: 0 }, &control), Word::Alone);
+    assert_eq!(node.ready(RepeatStep { stage: 0, round: 0, workload: 0 }, &control), Word::Alone);
     assert!(control.stopped(), "the node ends");
     let early = "before the loads were settled";
     events_until(&events, |seen| {

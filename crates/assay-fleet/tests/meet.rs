@@ -10,10 +10,10 @@ use std::time::Duration;
 use assay_core::medium::Mounted;
 use assay_engine::{Control, monotonic, sleep_until};
 use assay_fleet::{
-    Build, Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Expected, JoinError, Joining, Mode, Node,
-    NodeClock, NotKept, Rules, RunKey,
+    Build, Coordinator, CoordinatorEvent, CoordinatorEvents, Endpoint, Expected, JoinError, Joining, MeetingRules,
+    Mode, Node, NodeClock, NotKept, RunKey,
 };
-use assay_runner::{Ability, AbleLoad, Rendezvous, Start, Step, Word};
+use assay_runner::{Ability, AbleLoad, Rendezvous, RepeatStep, Start, Word};
 
 const VERSION: &str = "1.2.3";
 
@@ -23,7 +23,7 @@ fn build(version: &str) -> Build {
 
 fn expected(nodes: usize, mode: Mode) -> Expected {
     let names = (0..nodes).map(|n| (format!("n{n}"), 1)).collect();
-    let rules = Rules::new(mode, nodes as u32);
+    let rules = MeetingRules::new(mode, nodes as u32);
     Expected {
         run: "run1".into(),
         key: RunKey::new().unwrap(),
@@ -70,7 +70,7 @@ fn able(loads: usize) -> Ability {
 }
 
 /// The start of a repeat; none where there is no such word.
-fn begins(node: &mut Node, step: Step, control: &Control) -> Option<Start> {
+fn begins(node: &mut Node, step: RepeatStep, control: &Control) -> Option<Start> {
     if let Word::Begin(start) = node.ready(step, control) { Some(start) } else { None }
 }
 
@@ -82,7 +82,7 @@ fn take_part(joining: &Joining, steps: u32) -> (Vec<(Start, u64)>, assay_core::c
     let settled = node.settle(&able(3), &control).unwrap();
     assert!(settled.loads.len() == 3 && settled.loads.iter().all(|load| load.queue_depth == 8 && !load.far_below));
     for workload in 0..steps {
-        let start = begins(&mut node, Step { stage: 0, round: 0, workload }, &control).unwrap();
+        let start = begins(&mut node, RepeatStep { stage: 0, round: 0, workload }, &control).unwrap();
         sleep_until(start.at_ns);
         starts.push((start, monotonic()));
     }
@@ -156,7 +156,7 @@ fn who_measured_another_medium_before_measures_anew() {
     let misplaced = Err(NotKept::Misplaced("another card".to_owned()));
     assert_eq!(node.deliver_earlier(b"elsewhere"), misplaced);
     node.settle(&able(1), &control).unwrap();
-    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    assert!(begins(&mut node, RepeatStep { stage: 0, round: 0, workload: 0 }, &control).is_some());
     assert!(node.part(true).unwrap().lost.is_none());
     assert_eq!(node.deliver(b"{}").unwrap(), "id0");
     assert_eq!(kept.lock().unwrap().len(), 2);
@@ -172,7 +172,7 @@ fn a_record_of_another_medium_is_refused_in_a_word_of_its_own() {
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
     node.settle(&able(1), &control).unwrap();
-    begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).unwrap();
+    begins(&mut node, RepeatStep { stage: 0, round: 0, workload: 0 }, &control).unwrap();
     assert_eq!(node.deliver(b"elsewhere"), Err(NotKept::Misplaced("another card".to_owned())));
     assert!(coordinator_events.try_iter().any(|h| h == CoordinatorEvent::NotTaken(0, "another card".to_owned())));
 }
@@ -269,7 +269,7 @@ fn a_node_that_measures_hears_of_the_end() {
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
     node.settle(&able(1), &control).unwrap();
-    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    assert!(begins(&mut node, RepeatStep { stage: 0, round: 0, workload: 0 }, &control).is_some());
     coordinator.end("it was interrupted");
     let begun = monotonic();
     while !control.stopped() && monotonic() < begun + 20_000_000_000 {
@@ -285,9 +285,9 @@ fn a_node_that_loses_its_coordinator_ends() {
     let control = Control::default();
     let mut node = Node::join(&joining(&coordinator, &expected, "n0"), &control).unwrap();
     node.settle(&able(1), &control).unwrap();
-    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 0 }, &control).is_some());
+    assert!(begins(&mut node, RepeatStep { stage: 0, round: 0, workload: 0 }, &control).is_some());
     drop(coordinator);
-    assert!(begins(&mut node, Step { stage: 0, round: 0, workload: 1 }, &control).is_none());
+    assert!(begins(&mut node, RepeatStep { stage: 0, round: 0, workload: 1 }, &control).is_none());
     let part = node.part(false).unwrap();
     assert!(part.lost.is_some() && part.clock.is_some(), "{part:?}");
     assert!(control.stopped(), "it would be out of step, and might disturb others");

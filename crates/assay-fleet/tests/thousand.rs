@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use assay_core::medium::Mounted;
 use assay_core::units::latency;
 use assay_engine::{Control, monotonic, sleep_until};
-use assay_fleet::{Build, Coordinator, CoordinatorEvent, Expected, Joining, Mode, Node, NodeClock, Rules, RunKey};
-use assay_runner::{Ability, AbleLoad, Rendezvous, Step, Word};
+use assay_fleet::{
+    Build, Coordinator, CoordinatorEvent, Expected, Joining, MeetingRules, Mode, Node, NodeClock, RunKey,
+};
+use assay_runner::{Ability, AbleLoad, Rendezvous, RepeatStep, Word};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What a node hands over: as long as a short record.
@@ -36,7 +38,8 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
         setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limits }).unwrap();
     }
     let names = (0..count).map(|n| (format!("n{n}"), 1)).collect();
-    let rules = Rules { ready_within: Duration::from_secs(120), ..Rules::new(Mode::Simultaneous, count as u32) };
+    let rules =
+        MeetingRules { ready_within: Duration::from_secs(120), ..MeetingRules::new(Mode::Simultaneous, count as u32) };
     let (run, build) = ("run1".to_owned(), Build { version: "1".to_owned(), commit: None });
     let expected = Expected { run, key: RunKey::new().unwrap(), build, nodes: names, rules, settled: None };
     let kept = Arc::new(Mutex::new(vec![0u32; count]));
@@ -68,7 +71,7 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
                 node.settle(&able, &control).unwrap_or_else(|| panic!("{:?}", node.part(false)));
                 let late: Vec<u64> = (0..STEPS)
                     .map(|workload| {
-                        let step = Step { stage: 0, round: 0, workload };
+                        let step = RepeatStep { stage: 0, round: 0, workload };
                         let Word::Begin(start) = node.ready(step, &control) else { panic!("{:?}", node.part(false)) };
                         sleep_until(start.at_ns);
                         let woke = monotonic();

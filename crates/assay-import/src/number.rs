@@ -1,6 +1,6 @@
 //! Numbers as tools and locales print them.
 
-use assay_core::finding::{Amount, Contradiction, Finding, Quantity};
+use assay_core::finding::{Contradiction, Finding, SourceAmount, SourceQuantity};
 use assay_core::verification::{Checker, FakeKind, Method, Pass, SECTOR_BYTES, Verdict, Verification};
 
 /// A decimal number with a point or a comma: `19.3`, `19,3`, `1.234,5`, `1,234.5`, `1 234,5`, `1'234.5`. Of one mark
@@ -133,7 +133,7 @@ impl Told {
 
     /// The first contradiction between two of its figures. `block` is the size of an operation in bytes, if known.
     pub(crate) fn contradiction(&self, block: Option<u64>) -> Option<Finding> {
-        use Quantity::{BlockBytes, Bytes, BytesPerSecond, Iops, Operations, Seconds};
+        use SourceQuantity::{BlockBytes, Bytes, BytesPerSecond, Iops, Operations, Seconds};
         let block = block.filter(|bytes| *bytes > 0).map(|bytes| Printed::exact(bytes as f64));
         let products = [
             [(BytesPerSecond, self.rate), (Iops, self.iops), (BlockBytes, block)],
@@ -147,14 +147,14 @@ impl Told {
 }
 
 /// A contradiction where the first of three that are known is not the product of the others.
-fn differ([product, one, other]: [(Quantity, Option<Printed>); 3]) -> Option<Contradiction> {
+fn differ([product, one, other]: [(SourceQuantity, Option<Printed>); 3]) -> Option<Contradiction> {
     let all = [product.1?, one.1?, other.1?];
     let sound = all.iter().all(Printed::is_sound);
     let [value, first, second] = all;
     let (computed, tolerance) = (first.value * second.value, SLACK + all.iter().map(Printed::share).sum::<f64>());
     // Alike in both directions: what is ten times too small is as wrong as what is ten times too large.
     let ratio = (computed / value.value).max(value.value / computed);
-    let told = |(quantity, _), printed: Printed| Amount::new(quantity, printed.value);
+    let told = |(quantity, _), printed: Printed| SourceAmount::new(quantity, printed.value);
     (sound && ratio > 1.0 + tolerance)
         .then(|| Contradiction::product(told(product, value), told(one, first), told(other, second)))
 }
@@ -199,9 +199,9 @@ pub(crate) fn check_contradicts(size: &str, unit: Option<f64>, sectors: u64) -> 
     let differs = (size.value - counted).abs() > size.step.max(counted * 0.01);
     let contradiction = || {
         Contradiction::product(
-            Amount::new(Quantity::Bytes, size.value),
-            Amount::new(Quantity::Sectors, sectors as f64),
-            Amount::new(Quantity::SectorBytes, SECTOR_BYTES as f64),
+            SourceAmount::new(SourceQuantity::Bytes, size.value),
+            SourceAmount::new(SourceQuantity::Sectors, sectors as f64),
+            SourceAmount::new(SourceQuantity::SectorBytes, SECTOR_BYTES as f64),
         )
     };
     differs.then(|| Finding::SourceContradicts { contradiction: contradiction() })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use assay_verify::probe::{Device, Fault};
+use assay_verify::probe::{Device, ProbeFault};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::host::{Missing, need, run, try_run};
@@ -332,27 +332,27 @@ impl<D: Device> Device for Dying<D> {
         self.inner.block_bytes()
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         if !self.lives() {
             self.dead = true;
-            return Err(Fault::Gone);
+            return Err(ProbeFault::Gone);
         }
         self.inner.read_at(offset, buffer)
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         if !self.lives() {
             if !self.dead {
                 self.dead = true;
                 self.inner.write_at(offset, &data[..data.len() / 1024 * 512])?;
             }
-            return Err(Fault::Gone);
+            return Err(ProbeFault::Gone);
         }
         self.inner.write_at(offset, data)
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
-        if self.dead { Err(Fault::Gone) } else { self.inner.sync() }
+    fn sync(&mut self) -> Result<(), ProbeFault> {
+        if self.dead { Err(ProbeFault::Gone) } else { self.inner.sync() }
     }
 
     fn present(&mut self) -> bool {

@@ -56,7 +56,7 @@ pub(crate) fn split_arguments(line: &str) -> Vec<String> {
 ///
 /// # Errors
 /// Why it cannot be run here.
-pub(crate) fn call(tool: Original, w: &Workload, subject: &Subject) -> Result<Call, String> {
+pub(crate) fn call(tool: Original, w: &Workload, subject: &ToolSubject) -> Result<Call, String> {
     let makes_file = matches!(tool, Original::Iozone | Original::F3 | Original::Bonnie) || w.writes();
     if makes_file && subject.directory.is_none() {
         return Err("it is run on files; name a directory on the medium".to_owned());
@@ -74,7 +74,7 @@ pub(crate) fn call(tool: Original, w: &Workload, subject: &Subject) -> Result<Ca
 }
 
 /// It reads for three seconds from the start of the device.
-fn hdparm(w: &Workload, subject: &Subject) -> Result<Call, String> {
+fn hdparm(w: &Workload, subject: &ToolSubject) -> Result<Call, String> {
     let Some(device) = &subject.device else { return Err("no block device is under the test file".to_owned()) };
     let mut arguments = vec!["-t".to_owned()];
     arguments.extend(w.direct.then(|| "--direct".to_owned()));
@@ -83,7 +83,7 @@ fn hdparm(w: &Workload, subject: &Subject) -> Result<Call, String> {
 }
 
 /// A write has the final sync in its clock.
-fn dd(w: &Workload, subject: &Subject) -> Result<Call, String> {
+fn dd(w: &Workload, subject: &ToolSubject) -> Result<Call, String> {
     let writes = w.writes();
     let bytes = subject.bytes(w, 1, u64::from(writes))?;
     let (from, to) = if writes { ("/dev/zero", FILE) } else { (subject.data.as_str(), "/dev/null") };
@@ -98,7 +98,7 @@ fn dd(w: &Workload, subject: &Subject) -> Result<Call, String> {
 
 /// It checks what it reads, and so reads nothing that it did not write before. `-+n` leaves out its second passes but
 /// for a stream of writes: that over the file as it is already is the load of assay.
-fn iozone(w: &Workload, subject: &Subject) -> Result<Call, String> {
+fn iozone(w: &Workload, subject: &ToolSubject) -> Result<Call, String> {
     let (test, figure, passes, writes) = match (w.op == Op::Read, w.pattern) {
         (true, Pattern::Sequential) => (Some("1"), "read", 2, 1),
         (false, Pattern::Sequential) => (None, "rewrite", 2, 2),
@@ -119,7 +119,7 @@ fn iozone(w: &Workload, subject: &Subject) -> Result<Call, String> {
 }
 
 /// It reads what it wrote. All its files but one that fills the medium have 1 GiB.
-fn f3(w: &Workload, subject: &Subject) -> Result<Call, String> {
+fn f3(w: &Workload, subject: &ToolSubject) -> Result<Call, String> {
     let is_write = w.writes();
     let files = subject.bytes(w, if is_write { 1 } else { 2 }, 1)? / GIB;
     if files == 0 {
@@ -140,7 +140,7 @@ fn f3(w: &Workload, subject: &Subject) -> Result<Call, String> {
 }
 
 /// It writes its file, rewrites it, and reads it. The caller judges whether all of it may be in memory.
-fn bonnie(w: &Workload, subject: &Subject) -> Result<Call, String> {
+fn bonnie(w: &Workload, subject: &ToolSubject) -> Result<Call, String> {
     let size = subject.bytes(w, 4, 2)? / MIB;
     if size < 2 {
         return Err("it needs 2 MiB or more".to_owned());
@@ -161,7 +161,7 @@ fn bonnie(w: &Workload, subject: &Subject) -> Result<Call, String> {
 }
 
 /// For as long as assay's own repeat, without pauses.
-fn ioping(w: &Workload, subject: &Subject) -> Call {
+fn ioping(w: &Workload, subject: &ToolSubject) -> Call {
     let seconds = (w.stop.ramp_ns.saturating_add(w.stop.duration_ns)) as f64 / 1e9;
     let mut arguments = vec!["-q".to_owned(), "-R".to_owned()];
     arguments.extend(w.direct.then(|| "-D".to_owned()));
@@ -186,7 +186,7 @@ const LEAST_BLOCKS: u64 = 16;
 
 /// What a tool works on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Subject {
+pub struct ToolSubject {
     /// The directory in which it may make a file called [`crate::FILE`]; `None` on a raw device, which is only read.
     pub directory: Option<PathBuf>,
     /// The name in there of a directory for tools that name their files themselves.
@@ -211,7 +211,7 @@ pub fn needs_directory(tool: Original) -> bool {
     matches!(tool, Original::F3 | Original::Bonnie | Original::Postmark)
 }
 
-impl Subject {
+impl ToolSubject {
     /// Where a tool is run.
     pub(crate) fn place(&self, tool: Original) -> Option<PathBuf> {
         let directory = self.directory.as_ref()?;
@@ -263,8 +263,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    pub(crate) fn subject() -> Subject {
-        Subject {
+    pub(crate) fn subject() -> ToolSubject {
+        ToolSubject {
             directory: Some("/proc/1/fd/9".into()),
             files: "files",
             data: "data".to_owned(),
@@ -280,16 +280,16 @@ pub(crate) mod tests {
     fn time_and_room_limit_the_bytes() {
         let w = Workload { span_bytes: 80 * MIB, ..Workload::new("w", Op::Write, Pattern::Sequential, MIB) };
         assert_eq!(subject().bytes(&w, 2, 2), Ok(80 * MIB), "nothing is known of time");
-        let slow = Subject { operation: Some(Duration::from_millis(100)), ..subject() };
+        let slow = ToolSubject { operation: Some(Duration::from_millis(100)), ..subject() };
         assert_eq!(slow.bytes(&w, 2, 2), Ok(40 * MIB), "80 blocks in 8 s, twice over");
-        let limited = Subject { write_bytes: 50 * MIB + 1, ..slow };
+        let limited = ToolSubject { write_bytes: 50 * MIB + 1, ..slow };
         assert_eq!(limited.bytes(&w, 2, 2), Ok(25 * MIB));
         assert_eq!(limited.bytes(&w, 1, 0), Ok(80 * MIB), "a read writes nothing");
-        let crawling = Subject { operation: Some(Duration::from_secs(1)), ..subject() };
+        let crawling = ToolSubject { operation: Some(Duration::from_secs(1)), ..subject() };
         assert_eq!(crawling.bytes(&w, 1, 1), Ok(16 * MIB), "the least that is a measurement");
-        let full = Subject { write_bytes: 3 * MIB, ..subject() };
+        let full = ToolSubject { write_bytes: 3 * MIB, ..subject() };
         assert_eq!(full.bytes(&w, 1, 1), Err("the write budget is too small for it".to_owned()));
-        let tight = Subject { room_bytes: 9 * MIB, ..subject() };
+        let tight = ToolSubject { room_bytes: 9 * MIB, ..subject() };
         assert_eq!(tight.bytes(&w, 1, 1), Err("the free space is too small for it".to_owned()));
         assert_eq!(tight.bytes(&w, 1, 0), Ok(80 * MIB), "a read needs no room");
         let small = Workload { span_bytes: 4 * MIB, ..w };
@@ -351,7 +351,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_raw_device_is_only_read() {
-        let raw = Subject { directory: None, data: "/proc/1/fd/9".to_owned(), ..subject() };
+        let raw = ToolSubject { directory: None, data: "/proc/1/fd/9".to_owned(), ..subject() };
         for (tool, op, can) in [
             (Original::Dd, Op::Read, true),
             (Original::Dd, Op::Write, false),
@@ -362,7 +362,7 @@ pub(crate) mod tests {
             assert_eq!(call(tool, &w, &raw).is_ok(), can, "{tool:?} {op:?}");
         }
         let w = Workload { span_bytes: 80 * MIB, ..Workload::new("w", Op::Read, Pattern::Sequential, 2 * MIB) };
-        let share = Subject { device: None, ..subject() };
+        let share = ToolSubject { device: None, ..subject() };
         assert!(call(Original::Hdparm, &w, &share).unwrap_err().contains("no block device"));
     }
 

@@ -7,6 +7,6 @@ mod call;
 mod program;
 mod run;
 
-pub use call::{FILE, Subject, is_known, needs_directory};
+pub use call::{FILE, ToolSubject, is_known, needs_directory};
 pub use program::{ProgramReport, run_program};
 pub use run::{FoundTool, run_repeat};

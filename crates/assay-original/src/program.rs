@@ -10,9 +10,9 @@ use assay_core::original::Original;
 use assay_core::program::Program;
 use assay_core::record::{OriginalRun, Record};
 use assay_core::workload::{Op, Pattern, Workload};
-use assay_engine::{Control, RepeatSpec, Trouble};
+use assay_engine::{Control, RepeatSpec, RepeatTrouble};
 
-use super::call::{FILE, Subject};
+use super::call::{FILE, ToolSubject};
 use super::run::{FoundTool, blamed, complaint, execute, read};
 use crate::call::{Call, split_arguments};
 
@@ -36,12 +36,12 @@ pub struct ProgramReport {
 pub fn run_program(
     found: &FoundTool,
     program: &Program,
-    subject: &Subject,
+    subject: &ToolSubject,
     (seed, hang_after): (u64, Duration),
     control: &Control,
-) -> Result<Option<ProgramReport>, Trouble> {
+) -> Result<Option<ProgramReport>, RepeatTrouble> {
     let name = found.tool.name();
-    let setup = |error: &dyn std::fmt::Display| Trouble::Setup(format!("{name}: {error}"));
+    let setup = |error: &dyn std::fmt::Display| RepeatTrouble::Setup(format!("{name}: {error}"));
     let Some(call) = call(found.tool, program, subject.time, seed) else {
         return Err(setup(&"it is not the original of this program"));
     };

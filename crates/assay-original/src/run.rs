@@ -10,12 +10,12 @@ use assay_core::original::Original;
 use assay_core::record::{Measurement, Origin, OriginalRun, Record};
 use assay_core::units::span;
 use assay_engine::{
-    Control, OnSample, RUNS_TOOLS, RepeatReport, RepeatSpec, Signal, Trouble, Watched, end_with_this_process, is_root,
-    lead_a_group, memory, read_back, watch,
+    Control, OnSample, RUNS_TOOLS, RepeatReport, RepeatSpec, RepeatTrouble, Signal, Watched, end_with_this_process,
+    is_root, lead_a_group, memory, read_back, watch,
 };
 use assay_import::{File, Item, Options, import};
 
-use super::call::Subject;
+use super::call::ToolSubject;
 use crate::call::{Call, call};
 
 /// Runs one repeat by a tool. The report is like that of assay's own loop with these differences: there are no
@@ -23,25 +23,25 @@ use crate::call::{Call, call};
 pub fn run_repeat(
     found: &FoundTool,
     spec: &RepeatSpec,
-    subject: &Subject,
+    subject: &ToolSubject,
     control: &Control,
     on_sample: &mut OnSample<'_>,
 ) -> RepeatReport {
     let name = found.tool.name();
     let call = match call(found.tool, &spec.workload, subject) {
         Ok(call) => call,
-        Err(why) => return failed(Trouble::Setup(format!("{name} was not run: {why}"))),
+        Err(why) => return failed(RepeatTrouble::Setup(format!("{name} was not run: {why}"))),
     };
     match go(found, spec, subject, &call, control, on_sample) {
         Ok(report) => RepeatReport { written_bytes: call.written_bytes, ..report },
-        Err(error) => failed(Trouble::Setup(format!("{name}: {error}"))),
+        Err(error) => failed(RepeatTrouble::Setup(format!("{name}: {error}"))),
     }
 }
 
 fn go(
     found: &FoundTool,
     spec: &RepeatSpec,
-    subject: &Subject,
+    subject: &ToolSubject,
     call: &Call,
     control: &Control,
     on_sample: &mut OnSample<'_>,
@@ -81,7 +81,7 @@ fn go(
     })
 }
 
-fn failed(trouble: Trouble) -> RepeatReport {
+fn failed(trouble: RepeatTrouble) -> RepeatReport {
     RepeatReport { trouble: Some(trouble), ..RepeatReport::default() }
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct Ran {
     pub(crate) printed: String,
     /// Of the last one.
     pub(crate) watched: Watched,
-    pub(crate) trouble: Option<Trouble>,
+    pub(crate) trouble: Option<RepeatTrouble>,
 }
 
 /// Runs the programs of a call in `directory`, one after the other. Each may take `time` and much more.
@@ -146,7 +146,9 @@ pub(crate) fn execute(
     let printed = read_back(&mut printed)?;
     let name = found.tool.name();
     let trouble = match watched.trouble.take() {
-        Some(Trouble::Hung { .. }) => Some(Trouble::Setup(format!("{name} did not end within {}", span(limit)))),
+        Some(RepeatTrouble::Hung { .. }) => {
+            Some(RepeatTrouble::Setup(format!("{name} did not end within {}", span(limit))))
+        }
         Some(other) => Some(other),
         None if control.stopped() || watched.success => None,
         None => Some(blamed(complaint(name, &printed))),
@@ -164,9 +166,13 @@ fn given(text: Option<&str>) -> io::Result<Stdio> {
 }
 
 /// What failed, by the words of the system in the tool's: the medium, or else the tool.
-pub(crate) fn blamed(words: String) -> Trouble {
+pub(crate) fn blamed(words: String) -> RepeatTrouble {
     let medium = ["Input/output error", "Remote I/O error", "No such device", "Read-only file system"];
-    if medium.iter().any(|error| words.contains(error)) { Trouble::Peer(words) } else { Trouble::Setup(words) }
+    if medium.iter().any(|error| words.contains(error)) {
+        RepeatTrouble::Peer(words)
+    } else {
+        RepeatTrouble::Setup(words)
+    }
 }
 
 // What a tool printed, by the importer.

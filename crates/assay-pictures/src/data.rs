@@ -30,7 +30,7 @@ pub struct Value {
 
 /// The reachable rate of a bus.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ceiling {
+pub struct BusCeiling {
     /// Mode of the bus.
     pub name: String,
     /// Rate in MB/s.
@@ -149,12 +149,12 @@ pub(crate) fn repeats(record: &Observation, load: &Load, quantity: Quantity) -> 
 }
 
 /// The ceilings of buses, each once.
-pub(crate) fn ceilings<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Vec<Ceiling> {
-    let mut all: Vec<Ceiling> = Vec::new();
+pub(crate) fn ceilings<'a>(records: impl IntoIterator<Item = &'a Observation>) -> Vec<BusCeiling> {
+    let mut all: Vec<BusCeiling> = Vec::new();
     for record in records {
         let (Some(rate), Some(bus)) = (record.medium.reachable(), &record.medium.bus) else { continue };
         let name = if bus.mode.trim().is_empty() { "bus".to_owned() } else { clean(&bus.mode) };
-        let ceiling = Ceiling { name, value: rate / 1e6 };
+        let ceiling = BusCeiling { name, value: rate / 1e6 };
         if !all.iter().any(|known| known.name == ceiling.name && (known.value / ceiling.value - 1.0).abs() < 0.01) {
             all.push(ceiling);
         }

@@ -1,4 +1,4 @@
-//! Which pictures there are: a file of `kind/` each, and a line in [`Kind::about`]. Command line and page read this list.
+//! Which pictures there are: a file of `kind/` each, and a line in [`PictureKind::about`]. Command line and page read this list.
 
 mod curves;
 mod dots;
@@ -27,7 +27,7 @@ use crate::paint::Drawing;
 
 /// The pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PictureKind {
     /// Records by workloads.
     Heat,
     /// Rates over block sizes with the ceiling of the bus.
@@ -64,14 +64,14 @@ struct About {
 #[error("there is nothing to draw as {name}: it needs {needs}", name = kind.name(), needs = kind.about().needs)]
 pub struct NothingToDraw {
     /// The requested kind.
-    pub kind: Kind,
+    pub kind: PictureKind,
 }
 
 const SIZES: &str = "figures of one kind of load at two block sizes or more";
 const FIGURE: &str = "a figure of some load";
 const NODES: &str = "figures of two nodes or more of one run (label fleet)";
 
-impl Kind {
+impl PictureKind {
     /// All of them, in the order in which a page shows them.
     pub const ALL: [Self; 9] = [
         Self::Nodes,
@@ -189,13 +189,13 @@ impl Kind {
 ///
 /// # Errors
 /// [`NothingToDraw`] with what the picture needs.
-pub fn still(kind: Kind, records: &[Observation], wanted: &Wanted) -> Result<Drawing, NothingToDraw> {
+pub fn still(kind: PictureKind, records: &[Observation], wanted: &Wanted) -> Result<Drawing, NothingToDraw> {
     (kind.about().draw)(records, wanted).into_iter().next().ok_or(NothingToDraw { kind })
 }
 
 /// The still pictures of a page of several records, by kind.
-pub fn on_page(records: &[Observation], wanted: &Wanted) -> impl Iterator<Item = (Kind, Vec<Drawing>)> {
-    let kinds = Kind::ALL.into_iter().filter(|kind| kind.about().on_page);
+pub fn on_page(records: &[Observation], wanted: &Wanted) -> impl Iterator<Item = (PictureKind, Vec<Drawing>)> {
+    let kinds = PictureKind::ALL.into_iter().filter(|kind| kind.about().on_page);
     kinds.map(|kind| (kind, (kind.about().draw)(records, wanted)))
 }
 
@@ -204,5 +204,5 @@ pub fn on_page(records: &[Observation], wanted: &Wanted) -> impl Iterator<Item =
 /// # Errors
 /// [`NothingToDraw`] where no load was measured at two block sizes.
 pub fn film(records: &[Observation], wanted: &Wanted) -> Result<Film, NothingToDraw> {
-    Sweep::from_records(records, wanted).as_ref().map(sweep).ok_or(NothingToDraw { kind: Kind::Sweep })
+    Sweep::from_records(records, wanted).as_ref().map(sweep).ok_or(NothingToDraw { kind: PictureKind::Sweep })
 }

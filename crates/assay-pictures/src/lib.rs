@@ -13,8 +13,8 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-pub use data::{Ceiling, Decided, Label, Value, Wanted};
-pub use kind::{Kind, NothingToDraw, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
+pub use data::{BusCeiling, Decided, Label, Value, Wanted};
+pub use kind::{NothingToDraw, PictureKind, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
 pub use output::{Film, ImageError};
 pub use paint::Drawing;
 

@@ -3,7 +3,7 @@
 use assay_core::text::unbroken;
 use assay_core::units::{figures, grouped, trimmed};
 
-use crate::data::{Ceiling, Label, Value, with_unit};
+use crate::data::{BusCeiling, Label, Value, with_unit};
 use crate::font;
 use crate::paint::{AXIS, Anchor, BAND, CEILING, Colour, Drawing, GRID, INK, MUTE, SeriesStyle, Shape, Stroke, Text};
 
@@ -200,7 +200,7 @@ pub(crate) struct IntervalRow<'a> {
 const ROW_HEIGHT: f64 = 26.0;
 
 /// Draws rows; returns where they end.
-pub(crate) fn draw_rows(sheet: &mut Sheet, rows: &[IntervalRow], ceilings: &[Ceiling], unit: &str) -> f64 {
+pub(crate) fn draw_rows(sheet: &mut Sheet, rows: &[IntervalRow], ceilings: &[BusCeiling], unit: &str) -> f64 {
     let widest =
         |text: fn(&IntervalRow) -> String| rows.iter().map(|r| font::width(&text(r), LABEL, false)).fold(0.0, f64::max);
     let lead = widest(|r| r.lead.to_owned()).min(90.0);

@@ -5,10 +5,17 @@ use assay_core::finding::Finding;
 use assay_core::medium::Bus;
 use assay_core::observation::Observation;
 
-use super::{Decided, Drawing, Kind, Ranking, Wanted, still};
+use super::{Decided, Drawing, PictureKind, Ranking, Wanted, still};
 use crate::film;
 
-const KINDS: [Kind; 6] = [Kind::Curves, Kind::Dots, Kind::Heat, Kind::Ranking, Kind::Pareto, Kind::Sweep];
+const KINDS: [PictureKind; 6] = [
+    PictureKind::Curves,
+    PictureKind::Dots,
+    PictureKind::Heat,
+    PictureKind::Ranking,
+    PictureKind::Pareto,
+    PictureKind::Sweep,
+];
 const HOSTILE: &str = "\u{1b}[2J<script>alert(1)</script>\"'&]]>\u{202e}<!-- 漢字";
 
 /// The cards of the second article, without the bus that it states.
@@ -52,7 +59,7 @@ fn hostile() -> Vec<Observation> {
     records
 }
 
-fn drawn(kind: Kind, records: &[Observation]) -> Drawing {
+fn drawn(kind: PictureKind, records: &[Observation]) -> Drawing {
     still(kind, records, &Wanted::default()).unwrap()
 }
 
@@ -131,7 +138,7 @@ fn nodes() -> Vec<Observation> {
 
 #[test]
 fn pictures_of_nodes_need_a_run_and_are_well_formed() {
-    for kind in [Kind::Nodes, Kind::Spread] {
+    for kind in [PictureKind::Nodes, PictureKind::Spread] {
         assert!(still(kind, &measured(), &Wanted::default()).is_err());
         let svg = drawn(kind, &nodes()).svg();
         assert!(well_formed(&svg).unwrap_or_else(|e| panic!("{kind:?}: {e}")) > 20);
@@ -185,10 +192,10 @@ fn nothing_stands_outside_its_picture() {
 
 #[test]
 fn titles_of_curves_say_from_where_the_bus_caps_all() {
-    let title = drawn(Kind::Curves, &cards()).title().to_owned();
+    let title = drawn(PictureKind::Curves, &cards()).title().to_owned();
     assert_eq!(title, "Random read, 4 KiB to 256 KiB: 6 records; from 128 KiB all figures lie within 10 %");
     // 22.4 and more of 23.3 MB/s are within 5 % of it at the last size, and only there for all.
-    let title = drawn(Kind::Curves, &measured()).title().to_owned();
+    let title = drawn(PictureKind::Curves, &measured()).title().to_owned();
     assert_eq!(title, "Random read, 4 KiB to 256 KiB: 6 records; the bus caps all at 256 KiB");
 }
 
@@ -197,10 +204,10 @@ fn titles_of_curves_say_from_where_the_bus_caps_all() {
 fn titles_say_what_is_shown_where_nothing_was_found() {
     let load = assay_analysis::loads(&cards())[0].clone();
     for (kind, said) in [
-        (Kind::Ranking, "Random read 4 KiB, 4 jobs, IOPS: 6 records"),
-        (Kind::Dots, "Random read 4 KiB, 4 jobs, IOPS: 6 units of 3 models"),
-        (Kind::Pareto, "Random read 4 KiB, 4 jobs and random write 4 KiB, 4 jobs of 6 records"),
-        (Kind::Heat, "6 records under 12 loads"),
+        (PictureKind::Ranking, "Random read 4 KiB, 4 jobs, IOPS: 6 records"),
+        (PictureKind::Dots, "Random read 4 KiB, 4 jobs, IOPS: 6 units of 3 models"),
+        (PictureKind::Pareto, "Random read 4 KiB, 4 jobs and random write 4 KiB, 4 jobs of 6 records"),
+        (PictureKind::Heat, "6 records under 12 loads"),
     ] {
         assert_eq!(drawn(kind, &cards()).title(), said);
         let decided = Decided { load: load.clone(), title: Some("A is the best".to_owned()) };
@@ -210,26 +217,26 @@ fn titles_say_what_is_shown_where_nothing_was_found() {
     let rows = Ranking::from_records(&cards(), &Wanted::default()).unwrap().rows;
     assert!(rows.windows(2).all(|pair| pair[0].value.point >= pair[1].value.point), "{rows:?}");
     let one_model = published("sandisk-ultra-a1").unwrap();
-    let title = still(Kind::Dots, &one_model, &Wanted::default()).unwrap().title().to_owned();
+    let title = still(PictureKind::Dots, &one_model, &Wanted::default()).unwrap().title().to_owned();
     assert_eq!(title, "Random read 4 KiB, 4 jobs, IOPS: 3 units of SanDisk Ultra A1, whose figures lie within 10 %");
 }
 
 #[test]
 fn ceilings_are_drawn_where_they_are_known_and_said_to_be_unknown_otherwise() {
-    for kind in [Kind::Curves, Kind::Sweep] {
+    for kind in [PictureKind::Curves, PictureKind::Sweep] {
         let svg = drawn(kind, &measured()).svg();
         assert!(svg.contains("SDR25 allows 23.3"), "{kind:?}");
         let dashed = "stroke=\"#b02318\" stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-dasharray=\"7 4\"";
         assert!(svg.contains(dashed), "{kind:?}");
         assert!(!drawn(kind, &cards()).svg().contains("#b02318"), "{kind:?}");
     }
-    assert!(drawn(Kind::Curves, &cards()).svg().contains("ceiling of the bus is not known"));
+    assert!(drawn(PictureKind::Curves, &cards()).svg().contains("ceiling of the bus is not known"));
 }
 
 #[test]
 fn records_without_a_figure_are_counted() {
     let mut records = cards();
-    let note_of = |records: &[Observation]| drawn(Kind::Dots, records).svg().replace('\u{a0}', " ");
+    let note_of = |records: &[Observation]| drawn(PictureKind::Dots, records).svg().replace('\u{a0}', " ");
     assert!(!note_of(&records).contains("have no figure"));
     records[1].measurements.clear();
     let note = format!("1 of {} records have no figure of this load.", records.len());
@@ -255,14 +262,14 @@ fn what_is_invalid_is_named_and_not_drawn() {
     let records = measured();
     let block = records[0].measurements[2].workload.block_bytes;
     let note = format!("Not drawn: SanDisk Extreme A2 at {} (invalid).", assay_core::units::Bytes(block));
-    let svg = drawn(Kind::Curves, &records).svg().replace('\u{a0}', " ");
+    let svg = drawn(PictureKind::Curves, &records).svg().replace('\u{a0}', " ");
     assert!(svg.contains(&note), "{note} in {svg}");
-    assert!(!drawn(Kind::Curves, &cards()).svg().contains("Not drawn"));
+    assert!(!drawn(PictureKind::Curves, &cards()).svg().contains("Not drawn"));
 }
 
 #[test]
 fn png_has_the_size_of_the_picture_and_is_not_blank() {
-    let drawing = drawn(Kind::Ranking, &measured());
+    let drawing = drawn(PictureKind::Ranking, &measured());
     let image = tiny_skia::Pixmap::decode_png(&drawing.png(1.0).unwrap()).unwrap();
     assert_eq!((f64::from(image.width()), f64::from(image.height())), drawing.size());
     let dark = image.pixels().iter().filter(|p| p.red() < 90 && p.blue() < 90).count();
@@ -291,7 +298,7 @@ fn the_film_has_a_frame_for_each_block_size_and_pauses_at_its_end() {
 
 #[test]
 fn a_picture_of_what_is_not_there_says_what_it_needs() {
-    let none = still(Kind::Curves, &[], &Wanted::default()).unwrap_err().to_string();
+    let none = still(PictureKind::Curves, &[], &Wanted::default()).unwrap_err().to_string();
     assert_eq!(
         none,
         "there is nothing to draw as curves: it needs figures of one kind of load at two block sizes or more"
@@ -305,7 +312,7 @@ fn a_picture_of_what_is_not_there_says_what_it_needs() {
 fn loads_are_named_as_everywhere() {
     for words in ["Random write, 64 KiB", "write 64KiB", "random write 64 KiB, 4 jobs"] {
         let wanted = Wanted::named(&cards(), Some(words)).unwrap_or_else(|e| panic!("{e}"));
-        let write = still(Kind::Dots, &cards(), &wanted).unwrap();
+        let write = still(PictureKind::Dots, &cards(), &wanted).unwrap();
         assert!(write.title().starts_with("Random write 64 KiB"), "{}", write.title());
     }
     let banana = Wanted::named(&cards(), Some("banana")).unwrap_err().to_string();

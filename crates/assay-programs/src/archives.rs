@@ -12,15 +12,18 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::names::{ARCHIVE, file, is_known};
-use crate::tree::{Directories, Members, Packing, Tree};
-use crate::trouble::Trouble;
-use crate::work::{Done, Figure, Work};
+use crate::tree::{Directories, Members, Packing, SourceTree};
+use crate::trouble::ProgramTrouble;
+use crate::work::{Done, ProgramFigure, Work};
 
 /// What gzip does where it is not told (gzip manual, `-6`).
 const LEVEL: u32 = 6;
 
 /// Files in a directory and below, each with the directory it is in, in the order in which the file system tells them.
-fn each(place: &OwnDir, does: &mut dyn FnMut(&OwnDir, &str) -> Result<bool, Trouble>) -> Result<bool, Trouble> {
+fn each(
+    place: &OwnDir,
+    does: &mut dyn FnMut(&OwnDir, &str) -> Result<bool, ProgramTrouble>,
+) -> Result<bool, ProgramTrouble> {
     let mut names = Vec::new();
     place.directory().names(u64::MAX, &mut |name| names.extend(name.to_str().map(str::to_owned)))?;
     for name in names {
@@ -42,7 +45,7 @@ fn each(place: &OwnDir, does: &mut dyn FnMut(&OwnDir, &str) -> Result<bool, Trou
     Ok(true)
 }
 
-pub(crate) fn run_compress(copies: u32, tree_bytes: u64, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn run_compress(copies: u32, tree_bytes: u64, work: &Work) -> Result<Done, ProgramTrouble> {
     let place = work.place()?;
     let (packed, cut) = put(&work.tree, place, tree_bytes, tree_bytes, work)?;
     let mut written_bytes = packed;
@@ -51,21 +54,21 @@ pub(crate) fn run_compress(copies: u32, tree_bytes: u64, work: &Work) -> Result<
         let archive = place.open_file(ARCHIVE, Access::Read, Caching::Cached)?;
         let unpacked = unpack(std::io::BufReader::new(archive), cut, tree_bytes, (place, first), work)?;
         if unpacked.files == 0 {
-            return Err(Trouble::slow());
+            return Err(ProgramTrouble::slow());
         }
         first = (first.0 + unpacked.files, first.1 + unpacked.directories);
         written_bytes += unpacked.bytes;
         one = Some(unpacked);
     }
     place.remove(ARCHIVE)?;
-    place.sync_all().map_err(|error| Trouble::Io { what: "syncing the tree", error })?;
+    place.sync_all().map_err(|error| ProgramTrouble::Io { what: "syncing the tree", error })?;
     each(place, &mut |directory, name| {
         work.step()?;
         let _ = forget(&directory.open_file(name, Access::Read, Caching::Cached)?);
         Ok(true)
     })?;
 
-    let failed = Trouble::io("compressing a tree");
+    let failed = ProgramTrouble::io("compressing a tree");
     let (start, mut bytes) = (work.mark(), 0);
     let to = BufWriter::with_capacity(64 << 10, place.create_file(ARCHIVE, Caching::Cached)?);
     let mut archive = tar::Builder::new(GzEncoder::new(to, Compression::new(LEVEL)));
@@ -92,10 +95,10 @@ pub(crate) fn run_compress(copies: u32, tree_bytes: u64, work: &Work) -> Result<
     let compressed = place.directory().file_bytes(ARCHIVE.as_ref()).unwrap_or(0);
     place.remove_tree(&is_known)?;
     if bytes == 0 {
-        return Err(Trouble::slow());
+        return Err(ProgramTrouble::slow());
     }
     let tree = one.map(|one| work.tree.describe(one.files, one.bytes, one.all));
-    let figure = Figure::rate(bytes as f64 / 1e6, timed, "MB/s");
+    let figure = ProgramFigure::rate(bytes as f64 / 1e6, timed, "MB/s");
     Ok(Done { figures: vec![figure], threads: 1, written_bytes: written_bytes + compressed, tree })
 }
 
@@ -120,8 +123,8 @@ pub(crate) fn unpack(
     bytes: u64,
     (place, first): (&OwnDir, (u64, u32)),
     work: &Work,
-) -> Result<Unpacked, Trouble> {
-    let reading = Trouble::io("reading the archive");
+) -> Result<Unpacked, ProgramTrouble> {
+    let reading = ProgramTrouble::io("reading the archive");
     let mut members = Members::new(Packing::detect(archive).map_err(&reading)?);
     let (mut directories, mut done) = (Directories::new(place, first.1), Unpacked::default());
     loop {
@@ -145,7 +148,7 @@ pub(crate) fn unpack(
         match members.copy(&mut made) {
             Ok(copied) => done.bytes += copied,
             Err(_) if cut => break,
-            Err(error) => return Err(Trouble::Io { what: "unpacking a file", error }),
+            Err(error) => return Err(ProgramTrouble::Io { what: "unpacking a file", error }),
         }
         done.files += 1;
     }
@@ -154,18 +157,24 @@ pub(crate) fn unpack(
 }
 
 /// Copies at most `most` bytes of the archive to the medium. Returns its size, and whether it was cut off.
-pub(crate) fn put(tree: &Tree, place: &OwnDir, bytes: u64, most: u64, work: &Work) -> Result<(u64, bool), Trouble> {
+pub(crate) fn put(
+    tree: &SourceTree,
+    place: &OwnDir,
+    bytes: u64,
+    most: u64,
+    work: &Work,
+) -> Result<(u64, bool), ProgramTrouble> {
     let mut to = place.create_file(ARCHIVE, Caching::Cached)?;
     let (mut copied, mut cut) = (0, false);
     tree.archive(bytes, &mut |from| {
-        let writing = Trouble::io("copying the archive");
+        let writing = ProgramTrouble::io("copying the archive");
         let mut from = from.take(most.saturating_add(1));
         loop {
             let chunk = (1 << 20).min(most - copied);
             let now = io::copy(&mut from.by_ref().take(chunk), &mut to).map_err(&writing)?;
             copied += now;
             if work.step()? {
-                return Err(Trouble::slow());
+                return Err(ProgramTrouble::slow());
             }
             if now == 0 || copied == most {
                 break;
@@ -174,28 +183,28 @@ pub(crate) fn put(tree: &Tree, place: &OwnDir, bytes: u64, most: u64, work: &Wor
         cut = from.read(&mut [0]).map_err(&writing)? > 0;
         Ok(())
     })?;
-    to.sync_all().map_err(Trouble::io("copying the archive"))?;
+    to.sync_all().map_err(ProgramTrouble::io("copying the archive"))?;
     // Where that does nothing the medium's share tells.
     let _ = forget(&to);
     Ok((copied, cut))
 }
 
-pub(crate) fn run_unpack(tree_bytes: u64, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn run_unpack(tree_bytes: u64, work: &Work) -> Result<Done, ProgramTrouble> {
     let place = work.place()?;
     let (packed, cut) = put(&work.tree, place, tree_bytes, tree_bytes, work)?;
     let archive = place.open_file(ARCHIVE, Access::Read, Caching::Cached)?;
     let start = work.mark();
     let unpacked = unpack(BufReader::with_capacity(64 << 10, archive), cut, tree_bytes, (place, (0, 0)), work)?;
     let buffered = work.since(&start);
-    place.sync_all().map_err(|error| Trouble::Io { what: "syncing the tree", error })?;
+    place.sync_all().map_err(|error| ProgramTrouble::Io { what: "syncing the tree", error })?;
     let durable = work.since(&start);
     place.remove_tree(&is_known)?;
     if unpacked.files == 0 {
-        return Err(Trouble::slow());
+        return Err(ProgramTrouble::slow());
     }
     let megabytes = unpacked.bytes as f64 / 1e6;
-    let rate = Figure::rate(megabytes, buffered, "MB/s");
-    let synced = Figure { of: "with a sync", ..Figure::rate(megabytes, durable, "MB/s") };
+    let rate = ProgramFigure::rate(megabytes, buffered, "MB/s");
+    let synced = ProgramFigure { of: "with a sync", ..ProgramFigure::rate(megabytes, durable, "MB/s") };
     let tree = Some(work.tree.describe(unpacked.files, unpacked.bytes, unpacked.all));
     Ok(Done { figures: vec![rate, synced], threads: 1, written_bytes: packed + unpacked.bytes, tree })
 }

@@ -20,7 +20,7 @@ mod work;
 mod writes;
 
 pub use names::is_known;
-pub use run::{Fitted, Limits, fit, run};
-pub use tree::Tree;
-pub use trouble::Trouble;
-pub use work::{Done, Figure, Timed, Work};
+pub use run::{Fitted, ProgramLimits, fit, run};
+pub use tree::SourceTree;
+pub use trouble::ProgramTrouble;
+pub use work::{Done, ProgramFigure, Timed, Work};

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use assay_core::units::figures;
 
-use crate::trouble::Trouble;
-use crate::work::{Done, Figure, Work};
+use crate::trouble::ProgramTrouble;
+use crate::work::{Done, ProgramFigure, Work};
 
 /// Each leading dimension is run for this long.
 const EACH: Duration = Duration::from_secs(1);
@@ -117,7 +117,7 @@ fn residual(solution: &[f32], leading: usize) -> f32 {
     most(&rest) / (size as f32 * norm * most(solution) * f32::EPSILON)
 }
 
-pub(crate) fn run(size: usize, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn run(size: usize, work: &Work) -> Result<Done, ProgramTrouble> {
     let order = size as f64;
     let operations = 2.0 * order.powi(3) / 3.0 + 2.0 * order.powi(2);
     let start = work.mark();
@@ -143,17 +143,17 @@ pub(crate) fn run(size: usize, work: &Work) -> Result<Done, Trouble> {
         }
     }
     let timed = work.since(&start);
-    let slower = rates.into_iter().reduce(f64::min).ok_or_else(Trouble::slow)?;
-    let figure = Figure { of: "", value: slower, unit: "Mflop/s", timed };
+    let slower = rates.into_iter().reduce(f64::min).ok_or_else(ProgramTrouble::slow)?;
+    let figure = ProgramFigure { of: "", value: slower, unit: "Mflop/s", timed };
     Ok(Done { figures: vec![figure], threads: 1, ..Done::default() })
 }
 
 /// Refuses the result of a machine that errs.
-fn check(residual: f32, size: usize) -> Result<(), Trouble> {
+fn check(residual: f32, size: usize) -> Result<(), ProgramTrouble> {
     if residual < MOST_RESIDUAL {
         return Ok(());
     }
-    Err(Trouble::Wrong(format!(
+    Err(ProgramTrouble::Wrong(format!(
         "LINPACK {size} × {size} has a normalised residual of {}, above {MOST_RESIDUAL}: this machine computes wrongly",
         figures(f64::from(residual))
     )))

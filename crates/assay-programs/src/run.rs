@@ -5,7 +5,7 @@ use std::time::Duration;
 use assay_core::finding::Shortfall;
 use assay_core::program::Program;
 
-use crate::trouble::Trouble;
+use crate::trouble::ProgramTrouble;
 use crate::work::{Done, Work};
 use crate::writes::{BYTES_PER_ROW, Numbers, inserts, postmark, stream};
 use crate::{archives, linpack, sysbench};
@@ -13,8 +13,8 @@ use crate::{archives, linpack, sysbench};
 /// Runs one repeat of a program. The files that it makes are gone afterwards, unless it fails.
 ///
 /// # Errors
-/// [`Trouble`], where there is no figure.
-pub fn run(fitted: &Fitted, work: &Work) -> Result<Done, Trouble> {
+/// [`ProgramTrouble`], where there is no figure.
+pub fn run(fitted: &Fitted, work: &Work) -> Result<Done, ProgramTrouble> {
     match fitted.program {
         Program::Primes { below, threads } => sysbench::run_primes(below, threads, work),
         Program::Memory { op, block, total } => sysbench::run_memory(op, block.0, total.0, work),
@@ -50,7 +50,7 @@ const TREE: f64 = 0.4;
 
 /// What a repeat of a program may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct ProgramLimits {
     /// Time.
     pub time: Duration,
     /// Bytes written.
@@ -61,7 +61,7 @@ pub struct Limits {
     pub bytes_per_second: Option<f64>,
 }
 
-impl Limits {
+impl ProgramLimits {
     /// Bytes of a source tree with `times` copies.
     fn tree(&self, times: u64, most: u64) -> Result<u64, Shortfall> {
         let bytes = self.durable(TREE).min(self.space_bytes) / times;
@@ -90,7 +90,7 @@ pub struct Fitted {
 ///
 /// # Errors
 /// Why it is left out.
-pub fn fit(program: &Program, given: bool, limits: &Limits) -> Result<Fitted, Shortfall> {
+pub fn fit(program: &Program, given: bool, limits: &ProgramLimits) -> Result<Fitted, Shortfall> {
     let in_time = (limits.time.as_secs_f64() * GENERATED_PER_SECOND) as u64;
     let most_tree = if given { u64::MAX } else { GENERATED.min(in_time).max(LEAST_TREE) };
     let (fitted, tree_bytes) = match *program {
@@ -143,14 +143,14 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits {
+    const LIMITS: ProgramLimits = ProgramLimits {
         time: Duration::from_secs(20),
         write_bytes: 1 << 40,
         space_bytes: 1 << 40,
         bytes_per_second: Some(100e6),
     };
 
-    fn fitted(program: &Program, limits: Limits) -> Option<Program> {
+    fn fitted(program: &Program, limits: ProgramLimits) -> Option<Program> {
         fit(program, false, &limits).ok().map(|fitted| fitted.program)
     }
 
@@ -158,15 +158,15 @@ mod tests {
     fn a_stream_is_as_long_as_the_medium_can_take_it() {
         let asked = Program::Stream { block: Bytes(8192), count: 50_000 };
         assert_eq!(fitted(&asked, LIMITS), Some(asked.clone()));
-        let count = |limits: Limits| match fitted(&asked, limits) {
+        let count = |limits: ProgramLimits| match fitted(&asked, limits) {
             Some(Program::Stream { count, .. }) => Some(count),
             _ => None,
         };
-        assert_eq!(count(Limits { bytes_per_second: Some(1e6), ..LIMITS }), Some(1708), "14 s of 20 at 1 MB/s");
-        assert_eq!(count(Limits { space_bytes: 8 << 20, ..LIMITS }), Some(1024));
-        assert_eq!(count(Limits { write_bytes: 8 << 20, ..LIMITS }), Some(1024));
-        assert_eq!(count(Limits { bytes_per_second: None, ..LIMITS }), Some(50_000));
-        assert_eq!(count(Limits { write_bytes: 1000, ..LIMITS }), None);
+        assert_eq!(count(ProgramLimits { bytes_per_second: Some(1e6), ..LIMITS }), Some(1708), "14 s of 20 at 1 MB/s");
+        assert_eq!(count(ProgramLimits { space_bytes: 8 << 20, ..LIMITS }), Some(1024));
+        assert_eq!(count(ProgramLimits { write_bytes: 8 << 20, ..LIMITS }), Some(1024));
+        assert_eq!(count(ProgramLimits { bytes_per_second: None, ..LIMITS }), Some(50_000));
+        assert_eq!(count(ProgramLimits { write_bytes: 1000, ..LIMITS }), None);
     }
 
     #[test]
@@ -174,25 +174,25 @@ mod tests {
         let asked =
             Program::Postmark { transactions: 25_000, files: 500, smallest: Bytes(5120), largest: Bytes(524_288) };
         assert_eq!(fitted(&asked, LIMITS), Some(asked.clone()));
-        let numbers = |limits: Limits| match fitted(&asked, limits) {
+        let numbers = |limits: ProgramLimits| match fitted(&asked, limits) {
             Some(Program::Postmark { transactions, files, .. }) => Some((transactions, files)),
             _ => None,
         };
-        assert_eq!(numbers(Limits { bytes_per_second: Some(1e6), ..LIMITS }), Some((25_000, 18)));
-        assert_eq!(numbers(Limits { space_bytes: 20 << 20, ..LIMITS }), Some((25_000, 40)));
-        let (transactions, files) = numbers(Limits { write_bytes: 1 << 30, ..LIMITS }).unwrap();
+        assert_eq!(numbers(ProgramLimits { bytes_per_second: Some(1e6), ..LIMITS }), Some((25_000, 18)));
+        assert_eq!(numbers(ProgramLimits { space_bytes: 20 << 20, ..LIMITS }), Some((25_000, 40)));
+        let (transactions, files) = numbers(ProgramLimits { write_bytes: 1 << 30, ..LIMITS }).unwrap();
         assert!((5000..6000).contains(&transactions) && files == 500, "{transactions} {files}");
-        assert_eq!(numbers(Limits { write_bytes: 1 << 20, ..LIMITS }), None);
+        assert_eq!(numbers(ProgramLimits { write_bytes: 1 << 20, ..LIMITS }), None);
     }
 
     #[test]
     fn a_tree_is_as_large_as_the_medium_can_take_it() {
         let tree = |given, limits| fit(&Program::Compress { copies: 2 }, given, &limits).ok().map(|f| f.tree_bytes);
         assert_eq!(tree(false, LIMITS), Some(20 << 20), "a MiB for each second");
-        assert_eq!(tree(false, Limits { time: Duration::from_secs(60), ..LIMITS }), Some(GENERATED));
+        assert_eq!(tree(false, ProgramLimits { time: Duration::from_secs(60), ..LIMITS }), Some(GENERATED));
         assert!(tree(true, LIMITS).is_some_and(|bytes| bytes > 5 * GENERATED));
-        let slow = tree(false, Limits { bytes_per_second: Some(1e6), ..LIMITS });
+        let slow = tree(false, ProgramLimits { bytes_per_second: Some(1e6), ..LIMITS });
         assert!(slow.is_some_and(|bytes| (1_990_000..=2_000_000).contains(&bytes)), "{slow:?}");
-        assert_eq!(tree(false, Limits { space_bytes: 1 << 20, ..LIMITS }), None);
+        assert_eq!(tree(false, ProgramLimits { space_bytes: 1 << 20, ..LIMITS }), None);
     }
 }

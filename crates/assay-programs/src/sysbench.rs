@@ -11,8 +11,8 @@ use std::{ptr, thread};
 
 use assay_core::workload::Direction;
 
-use crate::trouble::Trouble;
-use crate::work::{Done, Figure, Work};
+use crate::trouble::ProgramTrouble;
+use crate::work::{Done, ProgramFigure, Work};
 
 /// Primes from 3 to the number before `below`.
 fn event(below: u64) -> u64 {
@@ -63,7 +63,7 @@ fn rest(number: u64, divisor: u64) -> u64 {
     number % divisor
 }
 
-pub(crate) fn run_primes(below: u32, threads: u32, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn run_primes(below: u32, threads: u32, work: &Work) -> Result<Done, ProgramTrouble> {
     let start = work.mark();
     let done = thread::scope(|scope| {
         let begin = |_| {
@@ -76,23 +76,23 @@ pub(crate) fn run_primes(below: u32, threads: u32, work: &Work) -> Result<Done, 
         let begun: Vec<_> = (0..threads).map(begin).collect();
         let mut done = 0;
         for thread in begun {
-            let thread = thread.map_err(Trouble::io("starting a thread"))?;
-            done += thread.join().unwrap_or_else(|_| Err(Trouble::slow()))?;
+            let thread = thread.map_err(ProgramTrouble::io("starting a thread"))?;
+            done += thread.join().unwrap_or_else(|_| Err(ProgramTrouble::slow()))?;
         }
-        Ok::<_, Trouble>(done)
+        Ok::<_, ProgramTrouble>(done)
     })?;
     let timed = work.since(&start);
     if done == 0 {
-        return Err(Trouble::slow());
+        return Err(ProgramTrouble::slow());
     }
-    let figure = Figure::rate(done as f64, timed, "events/s");
+    let figure = ProgramFigure::rate(done as f64, timed, "events/s");
     Ok(Done { figures: vec![figure], threads, ..Done::default() })
 }
 
 // The memory test of sysbench, by what its manual says of it: one block is gone through from begin to end over and
 // over, a machine word at a time, until the wanted number of bytes was read or written.
 
-pub(crate) fn run_memory(op: Direction, block: u64, total: u64, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn run_memory(op: Direction, block: u64, total: u64, work: &Work) -> Result<Done, ProgramTrouble> {
     let words = usize::try_from(block).unwrap_or(usize::MAX) / size_of::<usize>();
     let mut block_words = vec![0_usize; words];
     let bytes = (words * size_of::<usize>()) as u64;
@@ -105,9 +105,9 @@ pub(crate) fn run_memory(op: Direction, block: u64, total: u64, work: &Work) -> 
     })?;
     let timed = work.since(&start);
     if done == 0 {
-        return Err(Trouble::slow());
+        return Err(ProgramTrouble::slow());
     }
-    let figure = Figure::rate((done * bytes) as f64 / 1_048_576.0, timed, "MiB/s");
+    let figure = ProgramFigure::rate((done * bytes) as f64 / 1_048_576.0, timed, "MiB/s");
     Ok(Done { figures: vec![figure], threads: 1, ..Done::default() })
 }
 
@@ -139,13 +139,13 @@ const BUCKETS: usize = 1024;
 const PER_POWER: f64 = 20.0;
 
 /// Does events until there are `most` or time is up, and tells how many there were.
-pub(crate) fn events(most: u64, work: &Work, mut event: impl FnMut(u64)) -> Result<u64, Trouble> {
+pub(crate) fn events(most: u64, work: &Work, mut event: impl FnMut(u64)) -> Result<u64, ProgramTrouble> {
     let (mut done, mut latencies) = (0, vec![0_u32; BUCKETS]);
     while done < most {
         // That it changes is all that counts: adding to it would cost a tenth of a short event.
         work.beat.store(done + 1, Ordering::Relaxed);
         if work.control.stopped() {
-            return Err(Trouble::Stopped);
+            return Err(ProgramTrouble::Stopped);
         }
         if Instant::now() >= work.deadline {
             break;

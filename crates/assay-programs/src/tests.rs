@@ -11,9 +11,9 @@ use assay_device::owned::Directory;
 use assay_engine::Control;
 
 use super::sysbench::events;
-use crate::trouble::Trouble;
+use crate::trouble::ProgramTrouble;
 use crate::work::Work;
-use crate::{Fitted, Tree, is_known, run};
+use crate::{Fitted, SourceTree, is_known, run};
 
 /// A directory for files and what a program is given.
 fn work(at: &tempfile::TempDir, time: Duration) -> Work {
@@ -24,7 +24,7 @@ fn work(at: &tempfile::TempDir, time: Duration) -> Work {
         beat: Arc::new(AtomicU64::new(0)),
         deadline: Instant::now() + time,
         seed: 7,
-        tree: Arc::new(Tree::generated()),
+        tree: Arc::new(SourceTree::generated()),
         counters: Box::new(|| None),
     }
 }
@@ -61,7 +61,7 @@ fn each_program_has_a_figure_and_leaves_nothing() {
                 let at = tempfile::tempdir().unwrap();
                 let work = work(&at, Duration::from_secs(seconds));
                 match run(&fitted(&program), &work) {
-                    Err(Trouble::LeftOut(_)) if seconds < 60 => None,
+                    Err(ProgramTrouble::LeftOut(_)) if seconds < 60 => None,
                     done => Some((at, work, done.unwrap_or_else(|trouble| panic!("{program}: {trouble:?}")))),
                 }
             })
@@ -81,7 +81,7 @@ fn each_program_ends_when_it_is_told_to_and_what_it_leaves_is_known() {
         let at = tempfile::tempdir().unwrap();
         let work = work(&at, Duration::from_secs(60));
         work.control.stop();
-        assert!(matches!(run(&fitted(&program), &work), Err(Trouble::Stopped)), "{program}");
+        assert!(matches!(run(&fitted(&program), &work), Err(ProgramTrouble::Stopped)), "{program}");
         work.place.as_ref().unwrap().remove_tree(&is_known).unwrap();
         assert_eq!(std::fs::read_dir(at.path().join("files")).unwrap().count(), 0, "{program}");
     }
@@ -122,7 +122,7 @@ fn a_tree_is_that_of_the_archive() {
     }
     let path = at.path().join("linux.tar.gz");
     std::fs::write(&path, archive.into_inner().unwrap().finish().unwrap()).unwrap();
-    let tree = Arc::new(Tree::open(&path).unwrap());
+    let tree = Arc::new(SourceTree::open(&path).unwrap());
     let work = Work { tree, ..work(&at, Duration::from_secs(20)) };
     let done = run(&fitted(&Program::Unpack {}), &work).unwrap();
     assert_eq!(done.tree.as_deref(), Some("the tree in linux.tar.gz, 3 files, 68.4 KiB"));
@@ -140,7 +140,7 @@ fn what_is_no_source_tree_is_refused() {
     let path = at.path().join("x.tar.xz");
     for content in [&b""[..], b"\xfd7zXZ\0broken", &[7; 2000]] {
         std::fs::write(&path, content).unwrap();
-        assert!(Tree::open(&path).is_err(), "{content:?}");
+        assert!(SourceTree::open(&path).is_err(), "{content:?}");
     }
-    assert!(Tree::open(at.path()).is_err(), "a directory");
+    assert!(SourceTree::open(at.path()).is_err(), "a directory");
 }

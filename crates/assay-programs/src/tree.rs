@@ -14,11 +14,11 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::names::{directory, file};
-use crate::trouble::Trouble;
+use crate::trouble::ProgramTrouble;
 
 /// A source tree for the programs of a run.
 #[derive(Debug)]
-pub struct Tree {
+pub struct SourceTree {
     given: Option<Given>,
     /// The archive that was generated last, with the bytes of its tree.
     packed: Mutex<Option<(u64, Vec<u8>)>>,
@@ -31,7 +31,7 @@ struct Given {
     name: String,
 }
 
-impl Tree {
+impl SourceTree {
     /// A tree that is generated.
     #[must_use]
     pub fn generated() -> Self {
@@ -70,16 +70,16 @@ impl Tree {
     pub(crate) fn archive(
         &self,
         bytes: u64,
-        take: &mut dyn FnMut(&mut dyn Read) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        take: &mut dyn FnMut(&mut dyn Read) -> Result<(), ProgramTrouble>,
+    ) -> Result<(), ProgramTrouble> {
         if let Some(given) = &self.given {
-            let mut file = given.file.try_clone().map_err(Trouble::io("reading the archive"))?;
-            file.seek(SeekFrom::Start(0)).map_err(Trouble::io("reading the archive"))?;
+            let mut file = given.file.try_clone().map_err(ProgramTrouble::io("reading the archive"))?;
+            file.seek(SeekFrom::Start(0)).map_err(ProgramTrouble::io("reading the archive"))?;
             return take(&mut file);
         }
         let mut packed = self.packed.lock().unwrap_or_else(PoisonError::into_inner);
         if packed.as_ref().is_none_or(|(of, _)| *of != bytes) {
-            *packed = Some((bytes, generated(bytes).map_err(Trouble::io("making a source tree"))?));
+            *packed = Some((bytes, generated(bytes).map_err(ProgramTrouble::io("making a source tree"))?));
         }
         match packed.as_ref() {
             Some((_, archive)) => take(&mut archive.as_slice()),

@@ -7,7 +7,7 @@ use assay_device::owned::OwnedError;
 
 /// Why there is no figure.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum ProgramTrouble {
     /// The end was asked for.
     #[error("interrupted")]
     Stopped,
@@ -30,7 +30,7 @@ pub enum Trouble {
     Wrong(String),
 }
 
-impl Trouble {
+impl ProgramTrouble {
     pub(crate) fn io(what: &'static str) -> impl Fn(io::Error) -> Self {
         move |error| Self::Io { what, error }
     }

@@ -10,8 +10,8 @@ use assay_device::owned::OwnDir;
 use assay_engine::Control;
 
 use crate::system::processor_time;
-use crate::tree::Tree;
-use crate::trouble::Trouble;
+use crate::tree::SourceTree;
+use crate::trouble::ProgramTrouble;
 
 /// What a program works with.
 pub struct Work {
@@ -26,7 +26,7 @@ pub struct Work {
     /// Seed of what is drawn.
     pub seed: u64,
     /// The source tree.
-    pub tree: Arc<Tree>,
+    pub tree: Arc<SourceTree>,
     /// The counters of the block devices under its directory; none where there are no such devices.
     pub counters: Box<dyn Fn() -> Option<Counters> + Send + Sync>,
 }
@@ -36,17 +36,17 @@ impl Work {
     ///
     /// # Errors
     /// Where the end was asked for.
-    pub(crate) fn step(&self) -> Result<bool, Trouble> {
+    pub(crate) fn step(&self) -> Result<bool, ProgramTrouble> {
         self.beat.fetch_add(1, Ordering::Relaxed);
         if self.control.stopped() {
-            return Err(Trouble::Stopped);
+            return Err(ProgramTrouble::Stopped);
         }
         Ok(Instant::now() >= self.deadline)
     }
 
     /// The directory for files.
-    pub(crate) fn place(&self) -> Result<&OwnDir, Trouble> {
-        self.place.as_deref().ok_or(Trouble::LeftOut(Shortfall::RawDevice))
+    pub(crate) fn place(&self) -> Result<&OwnDir, ProgramTrouble> {
+        self.place.as_deref().ok_or(ProgramTrouble::LeftOut(Shortfall::RawDevice))
     }
 
     /// Now, by all clocks.
@@ -84,7 +84,7 @@ pub struct Timed {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Done {
     /// Its figures; the first is the usual one.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ProgramFigure>,
     /// Threads that worked.
     pub threads: u32,
     /// Bytes written to files, measured or not.
@@ -95,7 +95,7 @@ pub struct Done {
 
 /// A figure of a repeat; more of it is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figure {
+pub struct ProgramFigure {
     /// How it differs from the usual figure; empty for that.
     pub of: &'static str,
     /// Its value.
@@ -106,7 +106,7 @@ pub struct Figure {
     pub timed: Timed,
 }
 
-impl Figure {
+impl ProgramFigure {
     /// The usual figure of a program: so much in that time.
     pub(crate) fn rate(amount: f64, timed: Timed, unit: &'static str) -> Self {
         Self { of: "", value: amount / timed.elapsed.as_secs_f64().max(1e-9), unit, timed }

@@ -10,8 +10,8 @@ use rusqlite::Connection;
 
 use crate::names::{DATABASE, JOURNAL, STREAM, file};
 use crate::system::{FAILED, FULL, READ_ONLY};
-use crate::trouble::Trouble;
-use crate::work::{Done, Figure, Work};
+use crate::trouble::ProgramTrouble;
+use crate::work::{Done, ProgramFigure, Work};
 
 // PostMark, by what its report and its author's paper say of it (J. Katcher, "PostMark: A New File System Benchmark",
 // NetApp TR-3022, 1997): some files of random size are made; each transaction makes or removes a file, and reads
@@ -54,7 +54,7 @@ impl Files<'_> {
         self.draw(0, most) as usize
     }
 
-    fn make(&mut self) -> Result<(), Trouble> {
+    fn make(&mut self) -> Result<(), ProgramTrouble> {
         let (number, size) = (self.made, self.draw(self.numbers.smallest, self.numbers.largest));
         let made = self.place.create_file(&file(number), Caching::Cached)?;
         self.put(BufWriter::with_capacity(BUFFER, made), size)?;
@@ -63,37 +63,37 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn put(&mut self, mut to: BufWriter<std::fs::File>, bytes: u64) -> Result<(), Trouble> {
+    fn put(&mut self, mut to: BufWriter<std::fs::File>, bytes: u64) -> Result<(), ProgramTrouble> {
         let mut left = bytes as usize;
         while left > 0 {
             let now = left.min(BLOCK);
             // Text that differs from block to block, as it is there.
             let at = left % (self.content.len() - BLOCK);
-            to.write_all(&self.content[at..at + now]).map_err(Trouble::io("writing a small file"))?;
+            to.write_all(&self.content[at..at + now]).map_err(ProgramTrouble::io("writing a small file"))?;
             left -= now;
         }
-        to.flush().map_err(Trouble::io("writing a small file"))?;
+        to.flush().map_err(ProgramTrouble::io("writing a small file"))?;
         self.written_bytes += bytes;
         Ok(())
     }
 
-    fn remove(&mut self) -> Result<(), Trouble> {
+    fn remove(&mut self) -> Result<(), ProgramTrouble> {
         let at = self.pick();
         let (number, _) = self.there.swap_remove(at);
         self.place.remove(&file(number))?;
         Ok(())
     }
 
-    fn read(&mut self) -> Result<(), Trouble> {
+    fn read(&mut self) -> Result<(), ProgramTrouble> {
         let at = self.pick();
         let (number, _) = self.there[at];
         let opened = self.place.open_file(&file(number), Access::Read, Caching::Cached)?;
         let (mut from, mut block) = (BufReader::with_capacity(BUFFER, opened), [0; BLOCK]);
-        while from.read(&mut block).map_err(Trouble::io("reading a small file"))? > 0 {}
+        while from.read(&mut block).map_err(ProgramTrouble::io("reading a small file"))? > 0 {}
         Ok(())
     }
 
-    fn append(&mut self) -> Result<(), Trouble> {
+    fn append(&mut self) -> Result<(), ProgramTrouble> {
         let at = self.pick();
         let (number, size) = self.there[at];
         if size >= self.numbers.largest {
@@ -101,13 +101,13 @@ impl Files<'_> {
         }
         let more = self.draw(1, self.numbers.largest - size);
         let mut opened = self.place.open_file(&file(number), Access::ReadWrite, Caching::Cached)?;
-        opened.seek(SeekFrom::End(0)).map_err(Trouble::io("writing a small file"))?;
+        opened.seek(SeekFrom::End(0)).map_err(ProgramTrouble::io("writing a small file"))?;
         self.put(BufWriter::with_capacity(BUFFER, opened), more)?;
         self.there[at].1 += more;
         Ok(())
     }
 
-    fn transaction(&mut self) -> Result<(), Trouble> {
+    fn transaction(&mut self) -> Result<(), ProgramTrouble> {
         // Where no file is left one is made.
         if self.dice.next_u32() & 1 == 0 || self.there.len() < 2 {
             self.make()?
@@ -118,7 +118,7 @@ impl Files<'_> {
     }
 }
 
-pub(crate) fn postmark(numbers: &Numbers, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn postmark(numbers: &Numbers, work: &Work) -> Result<Done, ProgramTrouble> {
     let place = work.place()?;
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(work.seed);
     let mut content = vec![0; 64 << 10];
@@ -127,7 +127,7 @@ pub(crate) fn postmark(numbers: &Numbers, work: &Work) -> Result<Done, Trouble> 
     let mut files = Files { place, numbers, dice, there: Vec::new(), made: 0, written_bytes: 0, content };
     for _ in 0..numbers.files {
         if work.step()? {
-            return Err(Trouble::slow());
+            return Err(ProgramTrouble::slow());
         }
         files.make()?;
     }
@@ -143,9 +143,9 @@ pub(crate) fn postmark(numbers: &Numbers, work: &Work) -> Result<Done, Trouble> 
         files.remove()?;
     }
     if transactions == 0 {
-        return Err(Trouble::slow());
+        return Err(ProgramTrouble::slow());
     }
-    let figure = Figure::rate(f64::from(transactions), timed, "transactions/s");
+    let figure = ProgramFigure::rate(f64::from(transactions), timed, "transactions/s");
     let written_bytes = files.written_bytes;
     Ok(Done { figures: vec![figure], threads: 1, written_bytes, ..Done::default() })
 }
@@ -163,11 +163,11 @@ const TEXT: &str = "The quick brown fox jumps over the lazy dog, and a row has a
 /// Pages of 4 KiB that a commit writes: two of the journal, two of the database and the journal's header.
 pub(crate) const BYTES_PER_ROW: u64 = 5 * 4096;
 
-pub(crate) fn inserts(rows: u32, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn inserts(rows: u32, work: &Work) -> Result<Done, ProgramTrouble> {
     let place = work.place()?;
     drop(place.create_file(DATABASE, Caching::Cached)?);
     if !place.is_in_place() {
-        return Err(Trouble::LeftOut(Shortfall::DirectoryReplaced));
+        return Err(ProgramTrouble::LeftOut(Shortfall::DirectoryReplaced));
     }
     let failed = |what: &'static str| move |error: rusqlite::Error| trouble(what, &error);
     let database = Connection::open(place.path().join(DATABASE)).map_err(failed("opening a database"))?;
@@ -191,15 +191,15 @@ pub(crate) fn inserts(rows: u32, work: &Work) -> Result<Done, Trouble> {
     }
     closed?;
     if done == 0 {
-        return Err(Trouble::slow());
+        return Err(ProgramTrouble::slow());
     }
-    let figure = Figure::rate(f64::from(done), timed, "inserts/s");
+    let figure = ProgramFigure::rate(f64::from(done), timed, "inserts/s");
     let written_bytes = u64::from(done) * BYTES_PER_ROW;
     Ok(Done { figures: vec![figure], threads: 1, written_bytes, ..Done::default() })
 }
 
 /// What failed, as the system's error where SQLite tells of one.
-fn trouble(what: &'static str, error: &rusqlite::Error) -> Trouble {
+fn trouble(what: &'static str, error: &rusqlite::Error) -> ProgramTrouble {
     use rusqlite::ErrorCode;
     use std::io::Error;
     let kind = match error.sqlite_error_code() {
@@ -208,30 +208,30 @@ fn trouble(what: &'static str, error: &rusqlite::Error) -> Trouble {
         Some(ErrorCode::SystemIoFailure) => Error::from_raw_os_error(FAILED),
         _ => Error::other(error.to_string()),
     };
-    Trouble::Io { what, error: kind }
+    ProgramTrouble::Io { what, error: kind }
 }
 
 // What `dd if=/dev/zero of=FILE bs=… count=… conv=fsync` does: zeros are written through the page cache, one block a
 // call, and the time ends with the sync (coreutils manual, `dd invocation`).
 
-pub(crate) fn stream(block: u64, count: u32, work: &Work) -> Result<Done, Trouble> {
+pub(crate) fn stream(block: u64, count: u32, work: &Work) -> Result<Done, ProgramTrouble> {
     let place = work.place()?;
     let zeros = vec![0_u8; usize::try_from(block).unwrap_or(usize::MAX)];
     let start = work.mark();
     let mut file = place.create_file(STREAM, Caching::Cached)?;
     let mut blocks = 0_u32;
     while blocks < count && !work.step()? {
-        file.write_all(&zeros).map_err(Trouble::io("writing a stream"))?;
+        file.write_all(&zeros).map_err(ProgramTrouble::io("writing a stream"))?;
         blocks += 1;
     }
-    file.sync_all().map_err(Trouble::io("syncing a stream"))?;
+    file.sync_all().map_err(ProgramTrouble::io("syncing a stream"))?;
     let timed = work.since(&start);
     drop(file);
     place.remove(STREAM)?;
     if blocks == 0 {
-        return Err(Trouble::slow());
+        return Err(ProgramTrouble::slow());
     }
     let written_bytes = u64::from(blocks) * block;
-    let figure = Figure::rate(written_bytes as f64 / 1e6, timed, "MB/s");
+    let figure = ProgramFigure::rate(written_bytes as f64 / 1e6, timed, "MB/s");
     Ok(Done { figures: vec![figure], threads: 1, written_bytes, ..Done::default() })
 }

@@ -7,7 +7,7 @@ use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text;
 use assay_pictures::{
-    ImageError, Kind, NothingToDraw, Wanted, {self as pictures},
+    ImageError, NothingToDraw, PictureKind, Wanted, {self as pictures},
 };
 
 use crate::html::observed;
@@ -15,7 +15,7 @@ use crate::presented::{Overview, Presented, record_document, records_document};
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ReportFormat {
     /// One self-contained interactive page.
     Html,
     /// Markdown.
@@ -45,11 +45,11 @@ pub enum Format {
     Parquet,
 }
 
-/// Which picture of the records a [`Format::Svg`] or [`Format::Png`] is.
+/// Which picture of the records a [`ReportFormat::Svg`] or [`ReportFormat::Png`] is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct View {
     /// The picture; none for what the records show best.
-    pub kind: Option<Kind>,
+    pub kind: Option<PictureKind>,
     /// Words for the loads that it may show; none for all.
     pub load: Option<String>,
 }
@@ -78,7 +78,7 @@ pub enum RenderError {
     Refused(String),
     /// Asked for a still picture as an animation.
     #[error("a GIF shows the comparison over block sizes; for {asked} name a file in .svg or .png", asked = .0.name())]
-    NotAnimated(Kind),
+    NotAnimated(PictureKind),
 }
 
 /// Every frame is stored whole, so less.
@@ -94,7 +94,7 @@ pub struct FormatError {
     pub possible: String,
 }
 
-impl Format {
+impl ReportFormat {
     /// All of them. A file's name can ask for those that have an extension of their own.
     pub const ALL: &[Self] = &[
         Self::Html,
@@ -184,26 +184,26 @@ impl Format {
 ///
 /// # Errors
 /// [`RenderError`] where a picture cannot be drawn of these records; texts can always be made.
-pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>, RenderError> {
+pub fn render(format: ReportFormat, records: &[Record], view: &View) -> Result<Vec<u8>, RenderError> {
     let text = match format {
-        Format::Html => crate::html::html(records),
-        Format::Markdown => markdown(records),
-        Format::Csv => crate::csv::csv(records),
-        Format::Json => json(records),
-        Format::LongCsv => crate::foreign::long_csv(records),
-        Format::CrystalDiskMark => crate::foreign::crystaldiskmark(records),
-        Format::FioJson => crate::foreign::fio_json(records),
-        Format::Prometheus => crate::foreign::prometheus(records),
-        Format::OpenBenchmarking => crate::foreign::openbenchmarking(records),
+        ReportFormat::Html => crate::html::html(records),
+        ReportFormat::Markdown => markdown(records),
+        ReportFormat::Csv => crate::csv::csv(records),
+        ReportFormat::Json => json(records),
+        ReportFormat::LongCsv => crate::foreign::long_csv(records),
+        ReportFormat::CrystalDiskMark => crate::foreign::crystaldiskmark(records),
+        ReportFormat::FioJson => crate::foreign::fio_json(records),
+        ReportFormat::Prometheus => crate::foreign::prometheus(records),
+        ReportFormat::OpenBenchmarking => crate::foreign::openbenchmarking(records),
         #[cfg(feature = "parquet")]
-        Format::Parquet => {
+        ReportFormat::Parquet => {
             return crate::foreign::parquet(records).map_err(|error| RenderError::Refused(error.to_string()));
         }
-        Format::Svg => still(&observed(records), view)?.svg(),
-        Format::Png => return Ok(still(&observed(records), view)?.png(pictures::PNG_SCALE)?),
-        Format::Gif => {
+        ReportFormat::Svg => still(&observed(records), view)?.svg(),
+        ReportFormat::Png => return Ok(still(&observed(records), view)?.png(pictures::PNG_SCALE)?),
+        ReportFormat::Gif => {
             return match view.kind {
-                None | Some(Kind::Sweep) => {
+                None | Some(PictureKind::Sweep) => {
                     let records = observed(records);
                     Ok(pictures::film(&records, &view.wanted(&records)?)?.gif(GIF_SCALE)?)
                 }
@@ -216,13 +216,13 @@ pub fn render(format: Format, records: &[Record], view: &View) -> Result<Vec<u8>
 
 /// The files of a format that has one for each load of each record, by name; `None` of all other formats.
 #[must_use]
-pub fn render_files(format: Format, records: &[Record]) -> Option<Vec<(String, String)>> {
-    (format == Format::FioJson).then(|| crate::foreign::fio_files(records))
+pub fn render_files(format: ReportFormat, records: &[Record]) -> Option<Vec<(String, String)>> {
+    (format == ReportFormat::FioJson).then(|| crate::foreign::fio_files(records))
 }
 
 fn still(records: &[Observation], view: &View) -> Result<pictures::Drawing, RenderError> {
     let wanted = view.wanted(records)?;
-    let kind = view.kind.unwrap_or_else(|| Kind::usual(records, &wanted));
+    let kind = view.kind.unwrap_or_else(|| PictureKind::usual(records, &wanted));
     let found = (kind.of_what_decides() && records.len() > 1)
         .then(|| crate::presented::common_finding(records, view.load.as_deref()));
     let wanted = wanted.decided(found.and_then(crate::presented::CommonFinding::titled));
@@ -258,11 +258,15 @@ mod tests {
 
     #[test]
     fn the_extension_decides_and_an_unknown_one_is_told_what_there_is() {
-        let of = |name: &str| Format::from_path(Path::new(name), Format::ALL);
-        assert_eq!(of("a/b.HTML"), Ok(Format::Html));
-        assert_eq!(of("x.md"), Ok(Format::Markdown));
+        let of = |name: &str| ReportFormat::from_path(Path::new(name), ReportFormat::ALL);
+        assert_eq!(of("a/b.HTML"), Ok(ReportFormat::Html));
+        assert_eq!(of("x.md"), Ok(ReportFormat::Markdown));
         assert!(of("noextension").is_err());
-        let error = Format::from_path(Path::new("card.gif"), &[Format::Html, Format::Csv, Format::Json]).unwrap_err();
+        let error = ReportFormat::from_path(
+            Path::new("card.gif"),
+            &[ReportFormat::Html, ReportFormat::Csv, ReportFormat::Json],
+        )
+        .unwrap_err();
         assert_eq!(
             error.to_string(),
             "card.gif: the extension names no format that is possible here; name a file in .html, .csv or .json"

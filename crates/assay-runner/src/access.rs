@@ -14,7 +14,7 @@ use assay_device::{DeviceError, Sysroot, TargetInfo, look_by_dev, swaps_on};
 use crate::area::{Area, LEAST_AREA, room, rounded};
 use crate::budget::{Budget, workloads_bytes};
 use crate::error::RunError;
-use crate::request::{RawMode, Request};
+use crate::request::{RawMode, RunRequest};
 use crate::timeout::{NoAnswer, SLOW, within};
 use crate::{proof, scratch, system};
 
@@ -31,7 +31,7 @@ pub(crate) enum Access {
 }
 
 /// Whether the path of the request is a device; refuses what it may not be.
-pub(crate) fn is_device(request: &Request) -> Result<bool, RunError> {
+pub(crate) fn is_device(request: &RunRequest) -> Result<bool, RunError> {
     let meta = std::fs::metadata(&request.path);
     let is_device = meta.as_ref().is_ok_and(system::is_device);
     match (&meta, request.raw) {
@@ -46,7 +46,7 @@ impl Access {
     /// Opens the device of the request; `seen` becomes the one that is held, whatever the path led to before. Gives
     /// its bytes, too.
     pub(crate) fn to_device(
-        request: &Request,
+        request: &RunRequest,
         sysroot: &Sysroot,
         seen: &mut TargetInfo,
         findings: &mut Vec<Finding>,
@@ -69,7 +69,7 @@ impl Access {
     /// Opens the directory of the request and removes what killed runs left there. Gives the bytes that a test may
     /// use, too.
     pub(crate) fn to_directory(
-        request: &Request,
+        request: &RunRequest,
         seen: &TargetInfo,
         findings: &mut Vec<Finding>,
     ) -> Result<(Self, u64), RunError> {
@@ -87,7 +87,7 @@ impl Access {
     }
 
     /// The test area.
-    pub(crate) fn area(&self, request: &Request, logical_block: Option<u32>) -> Result<Area, RunError> {
+    pub(crate) fn area(&self, request: &RunRequest, logical_block: Option<u32>) -> Result<Area, RunError> {
         match self {
             Self::Directory(directory) => Area::in_directory(directory, &request.id, logical_block),
             Self::Device(permit) => Area::on_device(&request.path, logical_block, permit.as_ref()),
@@ -96,7 +96,7 @@ impl Access {
 }
 
 /// Most bytes of the test area, where `available` can be used; says why where that is less than the suite asks for.
-pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<Finding>) -> Result<u64, RunError> {
+pub(crate) fn area_bytes(request: &RunRequest, available: u64, findings: &mut Vec<Finding>) -> Result<u64, RunError> {
     let (suite, writes) = (&request.suite, request.suite.writes());
     let allowed = Budget::new(suite.budget, workloads_bytes(suite)).area_bytes(writes);
     if allowed < LEAST_AREA && request.resume.is_none() && !suite.layout.keeps_size() {
@@ -123,7 +123,7 @@ pub(crate) fn area_bytes(request: &Request, available: u64, findings: &mut Vec<F
 }
 
 /// The size that was asked for, where there is room for it and it may be written.
-fn whole_area(request: &Request, asked: u64, available: u64) -> Result<u64, RunError> {
+fn whole_area(request: &RunRequest, asked: u64, available: u64) -> Result<u64, RunError> {
     let suite = &request.suite;
     if asked > available {
         let (asked, available) = (Bytes(asked).to_string(), Bytes(available).to_string());
@@ -156,7 +156,7 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &TargetInfo) -> Vec<Findin
 
 /// The permit to write to the raw device of the request. What it holds is read for that, so that
 /// the medium may hang.
-fn checked(sysroot: &Sysroot, request: &Request) -> Result<RawPermit, RunError> {
+fn checked(sysroot: &Sysroot, request: &RunRequest) -> Result<RawPermit, RunError> {
     let named = (request.raw == RawMode::Overwrite).then(|| request.path.to_string_lossy().into_owned());
     let (its_sysroot, path) = (sysroot.clone(), request.path.clone());
     let limit = request.hang_after * SLOW;

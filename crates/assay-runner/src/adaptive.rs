@@ -10,7 +10,7 @@ use assay_core::soak::{Steady, SteadyStatus};
 use assay_core::suite::{LEAST_REPEATS, Suite, SuiteWorkload};
 use assay_core::workload::Op;
 use assay_engine::LiveSample;
-use assay_stats::steady::{Bin, Ended, Limits, Steadiness, StopRule};
+use assay_stats::steady::{Bin, Steadiness, SteadyEnd, SteadyLimits, StopRule};
 
 use crate::budget::Share;
 use crate::judge::EDGE_OPERATIONS;
@@ -24,10 +24,12 @@ const AROUND: f64 = 1.4;
 
 /// The rule for one kind of operation. A write is known well enough at 10 %: its repeats differ
 /// by as much, so that a closer look at one of them would be time spent for nothing.
-pub(crate) fn limits(op: Op, wish: f64) -> Limits {
+pub(crate) fn limits(op: Op, wish: f64) -> SteadyLimits {
     match op {
-        Op::Read => Limits { half_width: wish, ..Limits::READ },
-        Op::Write | Op::Mixed => Limits { half_width: wish.max(Limits::WRITE.half_width), ..Limits::WRITE },
+        Op::Read => SteadyLimits { half_width: wish, ..SteadyLimits::READ },
+        Op::Write | Op::Mixed => {
+            SteadyLimits { half_width: wish.max(SteadyLimits::WRITE.half_width), ..SteadyLimits::WRITE }
+        }
     }
 }
 
@@ -62,7 +64,7 @@ pub(crate) fn extra_slot(
 }
 
 /// The share of a repeat, with the warm-up of the rule.
-pub(crate) fn stretch(share: Share, op: Op, wish: f64) -> (Share, Limits) {
+pub(crate) fn stretch(share: Share, op: Op, wish: f64) -> (Share, SteadyLimits) {
     let limits = limits(op, wish).within((share.ramp + share.duration).as_secs_f64());
     let ramp = Duration::from_secs_f64(limits.ramp);
     (Share { ramp, duration: Duration::from_secs_f64(limits.cap) - ramp, ..share }, limits)
@@ -71,11 +73,11 @@ pub(crate) fn stretch(share: Share, op: Op, wish: f64) -> (Share, Limits) {
 /// One repeat under the rule.
 pub(crate) struct AdaptiveStop {
     rule: StopRule,
-    ended: Option<Ended>,
+    ended: Option<SteadyEnd>,
 }
 
 impl AdaptiveStop {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: SteadyLimits) -> Self {
         Self { rule: StopRule::new(limits), ended: None }
     }
 
@@ -91,7 +93,7 @@ impl AdaptiveStop {
 
     /// Writes into the repeat what the rule saw.
     pub(crate) fn note(self, repeat: &mut Repeat) {
-        let Ended { status, seen } = self.ended.unwrap_or_else(|| self.rule.finish());
+        let SteadyEnd { status, seen } = self.ended.unwrap_or_else(|| self.rule.finish());
         if let Some(seen) = seen.filter(|s| s.dropped > 0.0) {
             repeat.iops = seen.operations_per_second;
             repeat.bytes_per_second = seen.bytes_per_second;

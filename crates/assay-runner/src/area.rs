@@ -11,8 +11,8 @@ use assay_core::units::{Bytes, MIB};
 use assay_device::guard::{HeldDevice, RawPermit};
 use assay_device::owned::{Caching, Directory, OwnDir};
 use assay_device::{DeviceError, Sysroot};
-use assay_engine::{DirectSupport, Target, Trouble, direct_support_of};
-use assay_original::Subject;
+use assay_engine::{DirectSupport, RepeatTrouble, Target, direct_support_of};
+use assay_original::ToolSubject;
 
 use crate::choose::Instrument;
 use crate::error::RunError;
@@ -116,9 +116,9 @@ impl Area {
     }
 
     /// What a tool works on that is no engine: a file of its own beside the test file, or the device, which it reads.
-    pub(crate) fn subject(&self, target: &Target, limits: Subject) -> Subject {
+    pub(crate) fn subject(&self, target: &Target, limits: ToolSubject) -> ToolSubject {
         match &self.place {
-            AreaPlace::Directory { scratch, .. } => Subject {
+            AreaPlace::Directory { scratch, .. } => ToolSubject {
                 directory: Some(system::path_of_directory(scratch.directory())),
                 files: scratch::FILES,
                 data: scratch::DATA.to_owned(),
@@ -126,16 +126,16 @@ impl Area {
                 ..limits
             },
             AreaPlace::Written(_) | AreaPlace::Read(_) => {
-                Subject { directory: None, data: system::path_of(target.file()), room_bytes: 0, ..limits }
+                ToolSubject { directory: None, data: system::path_of(target.file()), room_bytes: 0, ..limits }
             }
         }
     }
 
     /// Makes the directory in which a tool works that names its files itself; says why, where it could not.
-    pub(crate) fn prepare_for(&self, instrument: Instrument) -> Option<Trouble> {
+    pub(crate) fn prepare_for(&self, instrument: Instrument) -> Option<RepeatTrouble> {
         let Instrument::Tool(tool) = instrument else { return None };
         let needed = assay_original::needs_directory(tool);
-        needed.then(|| self.files().err()).flatten().map(|error| Trouble::Setup(error.to_string()))
+        needed.then(|| self.files().err()).flatten().map(|error| RepeatTrouble::Setup(error.to_string()))
     }
 
     /// Removes what a tool made, where it left something. Where that fails, removing the directory says so.

@@ -7,10 +7,10 @@ use assay_core::suite::Suite;
 use assay_core::workload::Workload;
 use assay_engine::{
     ASYNCHRONOUS, Availability, CALLS, Control, EngineKind, LiveSample, OnSampleOf, QUEUE, RepeatReport, RepeatSpec,
-    Trouble, probe, run_together,
+    RepeatTrouble, probe, run_together,
 };
 use assay_fio::Fio;
-use assay_original::{FoundTool, Subject};
+use assay_original::{FoundTool, ToolSubject};
 
 use crate::error::RunError;
 
@@ -189,7 +189,7 @@ impl Engines {
     pub(crate) fn run(
         &self,
         work: &[(Instrument, &RepeatSpec)],
-        subject: &Subject,
+        subject: &ToolSubject,
         control: &Control,
         on_sample: &mut OnSampleOf<'_>,
     ) -> Vec<RepeatReport> {
@@ -214,7 +214,7 @@ impl Engines {
         &self,
         instrument: Instrument,
         spec: &RepeatSpec,
-        subject: &Subject,
+        subject: &ToolSubject,
         control: &Control,
         on_sample: &mut dyn FnMut(&LiveSample) -> ControlFlow<()>,
     ) -> RepeatReport {
@@ -329,7 +329,7 @@ impl Engines {
 
 /// The report of a repeat that could not begin.
 fn failed(reason: String) -> RepeatReport {
-    RepeatReport { trouble: Some(Trouble::Setup(reason)), ..RepeatReport::default() }
+    RepeatReport { trouble: Some(RepeatTrouble::Setup(reason)), ..RepeatReport::default() }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use assay_core::estimate::Estimate;
 use assay_core::finding::Finding;
 use assay_core::original::{Crosscheck, Original, Pair, Side};
 use assay_core::record::Record;
-use assay_engine::{RepeatReport, RepeatSpec, Trouble};
-use assay_original::{ProgramReport, Subject};
+use assay_engine::{RepeatReport, RepeatSpec, RepeatTrouble};
+use assay_original::{ProgramReport, ToolSubject};
 use assay_stats::geometric;
 
 use crate::choose::Instrument;
@@ -35,7 +35,7 @@ pub(crate) fn run_peer(
     session: &mut Session<'_>,
     peer: Instrument,
     spec: &RepeatSpec,
-    subject: &Subject,
+    subject: &ToolSubject,
 ) -> Option<RepeatReport> {
     let Session { engines, control, watch, draft, budget, emitter, area, .. } = session;
     let suspended = control.suspended();
@@ -103,7 +103,7 @@ pub(crate) fn add_program(
     peer: (&str, &str),
     order: Order,
     operations: f64,
-    (ours, theirs): (f64, Result<ProgramReport, Trouble>),
+    (ours, theirs): (f64, Result<ProgramReport, RepeatTrouble>),
 ) {
     let side = |value: f64| Side { iops: value * operations, p50_ns: None, p99_ns: None };
     let (pair, trouble) = match theirs {
@@ -137,14 +137,14 @@ fn side(report: &RepeatReport, durable_block: Option<f64>) -> Option<Side> {
 }
 
 /// What went wrong, in words.
-pub(crate) fn trouble_text(trouble: &Trouble) -> String {
+pub(crate) fn trouble_text(trouble: &RepeatTrouble) -> String {
     match trouble {
-        Trouble::Io { errno, offset, .. } => {
+        RepeatTrouble::Io { errno, offset, .. } => {
             format!("{} at offset {offset}", std::io::Error::from_raw_os_error(*errno))
         }
-        Trouble::Hung { after } => format!("nothing completed for {}", assay_core::units::span(*after)),
-        Trouble::Setup(words) | Trouble::Peer(words) => words.clone(),
-        Trouble::Sync { errno } => format!("sync: {}", std::io::Error::from_raw_os_error(*errno)),
+        RepeatTrouble::Hung { after } => format!("nothing completed for {}", assay_core::units::span(*after)),
+        RepeatTrouble::Setup(words) | RepeatTrouble::Peer(words) => words.clone(),
+        RepeatTrouble::Sync { errno } => format!("sync: {}", std::io::Error::from_raw_os_error(*errno)),
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
     fn trouble_of_the_other_is_kept_and_gives_no_ratio() {
         let mut record = crate::samples::record(vec![measurement()]);
         let failed =
-            RepeatReport { trouble: Some(Trouble::Peer("fio-3.33: no".to_owned())), ..RepeatReport::default() };
+            RepeatReport { trouble: Some(RepeatTrouble::Peer("fio-3.33: no".to_owned())), ..RepeatReport::default() };
         let peer = (Instrument::Tool(Original::Fio), "fio-3.33");
         add(&mut record, 0, peer, Order::PeerLast, &RepeatReport::default(), &failed);
         let check = &record.crosscheck[0];
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_program_is_compared_in_operations_per_second() {
         let mut record = crate::samples::record(Vec::new());
-        let mut add = |ours, theirs: Result<f64, Trouble>| {
+        let mut add = |ours, theirs: Result<f64, RepeatTrouble>| {
             let theirs = theirs.map(|value| ProgramReport {
                 value,
                 elapsed: std::time::Duration::from_secs(1),
@@ -263,7 +263,7 @@ mod tests {
         };
         add(100.0, Ok(50.0));
         add(220.0, Ok(110.0));
-        add(1.0, Err(Trouble::Setup("sysbench: no".to_owned())));
+        add(1.0, Err(RepeatTrouble::Setup("sysbench: no".to_owned())));
         let check = &record.crosscheck[0];
         assert_eq!((check.workload.as_str(), check.pairs.len()), ("memory", 2));
         assert_eq!((check.pairs[0].ours.iops, check.pairs[0].theirs.iops), (400.0, 200.0));

@@ -7,7 +7,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_core::workload::Op;
 use assay_engine::NullCost;
-use assay_stats::rank::Ceiling;
+use assay_stats::rank::SlotCeiling;
 
 use crate::proof::{Proof, copies_on_write};
 use crate::summary::replace_findings;
@@ -51,8 +51,12 @@ pub(crate) fn judge(measurement: &mut Measurement, medium: &Medium, null: Option
     let finding = loop_from_cache(measurement, medium);
     replace_findings(measurement, |f| matches!(f, Finding::LoopFromCache { .. }), finding);
 
-    let ceiling =
-        medium.bus.as_ref().and_then(Bus::reachable).and_then(Ceiling::new).zip(measurement.bytes_per_second.as_ref());
+    let ceiling = medium
+        .bus
+        .as_ref()
+        .and_then(Bus::reachable)
+        .and_then(SlotCeiling::new)
+        .zip(measurement.bytes_per_second.as_ref());
     let held = ceiling.filter(|(ceiling, rate)| ceiling.holds(rate.point));
     measurement.bus_limited = held.is_some();
     let finding = held.map(|(ceiling, rate)| Finding::BusLimited { share: rate.point / ceiling.rate() });

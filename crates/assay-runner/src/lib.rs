@@ -36,13 +36,13 @@ mod watch;
 
 pub use adaptive::{MOST_REPEATS, longest_time};
 pub use assay_device::random;
-pub use assay_programs::Tree;
+pub use assay_programs::SourceTree;
 pub use budget::longest_repeat;
 pub use choose::{EngineChoice, OwnEngine, Peer};
 pub use emit::Observer;
 pub use error::RunError;
 pub use prepare::PreparedRun;
-pub use request::{RawMode, Request, Resumption};
+pub use request::{RawMode, Resumption, RunRequest};
 pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;
-pub use together::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, SET_UP, Start, Step, Word};
+pub use together::{Ability, AbleLoad, CommonLoad, CommonLoads, Rendezvous, RepeatStep, SET_UP, Start, Word};

@@ -12,12 +12,12 @@ use crate::choose::Engines;
 use crate::error::RunError;
 use crate::refusal;
 use crate::refusal::refuse_impossible;
-use crate::request::Request;
+use crate::request::RunRequest;
 
 /// A run whose request was checked against the medium; nothing was written yet. Its `execute` is in `session/run.rs`.
 #[derive(Debug)]
 pub struct PreparedRun {
-    pub(crate) request: Request,
+    pub(crate) request: RunRequest,
     pub(crate) seen: TargetInfo,
     pub(crate) draft: Draft,
     pub(crate) engines: Engines,
@@ -35,7 +35,7 @@ impl PreparedRun {
     ///
     /// # Errors
     /// [`RunError`] in one line, with the remedy.
-    pub fn prepare(mut request: Request) -> Result<Self, RunError> {
+    pub fn prepare(mut request: RunRequest) -> Result<Self, RunError> {
         let sysroot = Sysroot::real();
         // A record says where it was made, not `.`; a device keeps the name it was given.
         if let Ok(full) = std::fs::canonicalize(&request.path)
@@ -92,7 +92,7 @@ impl PreparedRun {
 }
 
 /// What the request sets.
-fn settings(request: &Request, is_device: bool, area_bytes: u64) -> Settings {
+fn settings(request: &RunRequest, is_device: bool, area_bytes: u64) -> Settings {
     let suite = &request.suite;
     Settings {
         budget_ns: nanoseconds(suite.budget),

@@ -14,11 +14,11 @@ use crate::area::Area;
 use crate::budget::least_budget;
 use crate::choose::{EngineChoice, OwnEngine, Peer};
 use crate::error::RunError;
-use crate::request::Request;
+use crate::request::RunRequest;
 use crate::timeout::{NoAnswer, no_thread, within};
 
 /// Refuses what cannot be done on any medium: too little time, or buffers that memory does not hold.
-pub(crate) fn refuse_impossible(request: &Request, sysroot: &Sysroot) -> Result<(), RunError> {
+pub(crate) fn refuse_impossible(request: &RunRequest, sysroot: &Sysroot) -> Result<(), RunError> {
     refuse_too_short(request)?;
     if request.engine == EngineChoice::Peer(Peer::Fio) {
         refuse_for_fio(&request.suite.workloads)?;
@@ -44,7 +44,7 @@ fn refuse_for_fio(workloads: &[SuiteWorkload]) -> Result<(), RunError> {
 
 /// Refuses a budget in which some workloads would have no repeat. What is left of an interrupted run's is not
 /// refused.
-fn refuse_too_short(request: &Request) -> Result<(), RunError> {
+fn refuse_too_short(request: &RunRequest) -> Result<(), RunError> {
     let sides = if request.engine.crosscheck().is_some() { 2 } else { 1 };
     let repeats = sides * u32::try_from(leaders(&request.suite.workloads).len()).unwrap_or(u32::MAX / 2);
     let least = least_budget(repeats);
@@ -81,7 +81,7 @@ fn refuse_too_large(workloads: &[SuiteWorkload], available: Option<u64>) -> Resu
 // medium have them is known before anything is written.
 
 /// Refuses processors that this process may not use, and instruments that cannot do what was asked for.
-fn refuse_manner(request: &Request) -> Result<(), RunError> {
+fn refuse_manner(request: &RunRequest) -> Result<(), RunError> {
     let reference = request.engine.includes(Peer::Reference);
     let pinned = request.suite.workloads.iter().filter(|w| !w.cpus.is_empty());
     let allowed = processors();
@@ -110,13 +110,13 @@ fn refuse_missing(workload: &SuiteWorkload, allowed: &[u32]) -> Result<(), RunEr
 }
 
 /// The first workload whose completions are to be polled for; none where nothing reaches a medium.
-fn polled(request: &Request) -> Option<&SuiteWorkload> {
+fn polled(request: &RunRequest) -> Option<&SuiteWorkload> {
     let null = request.engine == EngineChoice::Null;
     request.suite.workloads.iter().find(|w| w.poll && !null)
 }
 
 /// Refuses to poll where the kernel says already that a device has no queues for it.
-pub(crate) fn refuse_unpolled(request: &Request, seen: &TargetInfo, sysroot: &Sysroot) -> Result<(), RunError> {
+pub(crate) fn refuse_unpolled(request: &RunRequest, seen: &TargetInfo, sysroot: &Sysroot) -> Result<(), RunError> {
     if polled(request).is_none() {
         return Ok(());
     }
@@ -138,7 +138,7 @@ pub(crate) fn refuse_unpolled(request: &Request, seen: &TargetInfo, sysroot: &Sy
 }
 
 /// Polls for a first read, which the device and the file system on it have to be able to.
-pub(crate) fn try_out(request: &Request, area: &Area) -> Result<(), RunError> {
+pub(crate) fn try_out(request: &RunRequest, area: &Area) -> Result<(), RunError> {
     if polled(request).is_none() {
         return Ok(());
     }
@@ -160,7 +160,7 @@ pub(crate) fn try_out(request: &Request, area: &Area) -> Result<(), RunError> {
 
 /// Refuses priorities that this system does not have or does not let this process have, and instruments that cannot give
 /// them to a share of the operations.
-fn refuse_priorities(request: &Request) -> Result<(), RunError> {
+fn refuse_priorities(request: &RunRequest) -> Result<(), RunError> {
     if request.engine == EngineChoice::Null {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use assay_core::sensor::{SensorCommand, SensorNote};
 use assay_core::suite::{Suite, SuiteWorkload};
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
-use assay_programs::Tree;
+use assay_programs::SourceTree;
 use jiff::Timestamp;
 
 use crate::choose::EngineChoice;
@@ -34,7 +34,7 @@ pub enum RawMode {
 
 /// What to do.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct RunRequest {
     /// Directory or raw device.
     pub path: PathBuf,
     /// By which suite.
@@ -65,12 +65,12 @@ pub struct Request {
     /// What was read by eye.
     pub notes: Vec<SensorNote>,
     /// The source tree of programs that need one.
-    pub source_tree: Arc<Tree>,
+    pub source_tree: Arc<SourceTree>,
     /// The interrupted run to resume; `suite`, `id` and `seed` are then those of its record.
     pub resume: Option<Box<Resumption>>,
 }
 
-impl Request {
+impl RunRequest {
     /// The path, for messages.
     pub(crate) fn shown(&self) -> String {
         harmless(&self.path.to_string_lossy())

@@ -12,7 +12,7 @@ pub const SET_UP: Duration = Duration::from_millis(400);
 
 /// A repeat of a run. All hosts have them in this order, though some may leave some out: rounds of reads, then of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Step {
+pub struct RepeatStep {
     /// 0 where it reads, 1 where it writes.
     pub stage: u32,
     /// Number of the repeat, from 0.
@@ -117,7 +117,7 @@ pub trait Rendezvous: fmt::Debug {
     }
 
     /// Says that this host is ready for a repeat, and waits for the word to begin, or for `control` to end the run.
-    fn ready(&mut self, step: Step, control: &Control) -> Word;
+    fn ready(&mut self, step: RepeatStep, control: &Control) -> Word;
 
     /// The part that this host had, for its record; `None` where there was no coordinator. `whole` says that all was
     /// measured: a coordinator that is lost after that took nothing from the record.

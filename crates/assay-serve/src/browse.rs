@@ -6,7 +6,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::{harmless, unbroken};
 use assay_core::units::counted;
-use assay_report::{Format, UnitCard, View, list_table, part, render};
+use assay_report::{ReportFormat, UnitCard, View, list_table, part, render};
 use assay_store::Summary;
 use axum::body::Body;
 use axum::http::header;
@@ -299,7 +299,7 @@ pub(crate) fn record(program: &dyn Program, id: &str) -> Result<Response, Refusa
 
 /// A record as the text that people paste in forums.
 pub(crate) fn as_text(record: &Record) -> Markup {
-    let text = render(Format::CrystalDiskMark, std::slice::from_ref(record), &View::default());
+    let text = render(ReportFormat::CrystalDiskMark, std::slice::from_ref(record), &View::default());
     let text = text.ok().and_then(|text| String::from_utf8(text).ok()).filter(|_| !record.measurements.is_empty());
     html! {
         @if let Some(text) = text {
@@ -323,11 +323,11 @@ const DOWNLOADS: [(&str, &str); 5] =
 
 pub(crate) fn download(program: &dyn Program, id: &str, ending: &str) -> Result<Response, Refusal> {
     let (format, kind) = match ending {
-        "json" => (Format::Json, "application/json"),
-        "md" => (Format::Markdown, "text/markdown; charset=utf-8"),
-        "csv" => (Format::Csv, "text/csv; charset=utf-8"),
-        "html" => (Format::Html, "application/octet-stream"),
-        "svg" => (Format::Svg, "application/octet-stream"),
+        "json" => (ReportFormat::Json, "application/json"),
+        "md" => (ReportFormat::Markdown, "text/markdown; charset=utf-8"),
+        "csv" => (ReportFormat::Csv, "text/csv; charset=utf-8"),
+        "html" => (ReportFormat::Html, "application/octet-stream"),
+        "svg" => (ReportFormat::Svg, "application/octet-stream"),
         _ => return Ok(page::missing()),
     };
     if !is_id(id) {

@@ -17,5 +17,5 @@ pub use interval::{
     LEVEL, Middle, change, geometric, geometric_like, geometric_of_looks, geometric_until_known, log_mean, log_squares,
     middle, student_t,
 };
-pub use shape::{Correlation, TwoSpeeds, correlation, drift, drift_along, two_speeds, uneven};
+pub use shape::{Correlation, TwoGroups, correlation, drift, drift_along, two_speeds, uneven};
 pub use variation::{OverDays, half_between};

@@ -39,7 +39,7 @@ pub(crate) fn phi(x: f64) -> f64 {
 
 /// A deviation of logarithms and the degrees of freedom behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Deviation {
+pub struct LogDeviation {
     /// The deviation, above 0.
     pub value: f64,
     /// Its degrees of freedom, above 0.
@@ -48,7 +48,7 @@ pub struct Deviation {
 
 /// A t test with a given number of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Test {
+pub struct TTest {
     /// Squared error of the difference, in squared deviations of one value: 2/n for two groups of n.
     pub error: f64,
     /// Degrees of freedom for the deviation.
@@ -56,10 +56,10 @@ pub struct Test {
     /// Probability of a false alarm, two-sided.
     pub alpha: f64,
     /// The prior for the deviation, used beside the measured one.
-    pub prior: Option<Deviation>,
+    pub prior: Option<LogDeviation>,
 }
 
-impl Test {
+impl TTest {
     /// Two groups of `n` values, or one pair of several groups with a shared deviation.
     #[must_use]
     pub fn groups(n: u32, groups: u32, alpha: f64) -> Self {
@@ -69,7 +69,7 @@ impl Test {
 
     /// The probability of detecting a difference of values with standard deviation `deviation`.
     fn finds(&self, difference: f64, deviation: f64) -> f64 {
-        let prior = self.prior.unwrap_or(Deviation { value: 0.0, degrees: 0.0 });
+        let prior = self.prior.unwrap_or(LogDeviation { value: 0.0, degrees: 0.0 });
         let all = prior.degrees + self.degrees;
         let Ok(t) = StudentsT::new(0.0, 1.0, all) else { return 0.0 };
         let critical = t.inverse_cdf(1.0 - self.alpha / 2.0);
@@ -85,7 +85,7 @@ impl Test {
     /// The probability of detecting a difference, averaged over the possible deviations given the observed deviation
     /// `seen`.
     #[must_use]
-    pub fn power(&self, difference: f64, seen: Deviation) -> f64 {
+    pub fn power(&self, difference: f64, seen: LogDeviation) -> f64 {
         let each = deviations(seen.degrees).filter(|(_, share)| *share > 1e-6);
         each.map(|(ratio, share)| share * self.finds(difference, seen.value / ratio)).sum()
     }
@@ -94,7 +94,7 @@ impl Test {
 /// The smallest number of values, at least `least`, with which all tests for that number detect `difference`, a
 /// logarithm, with probability [`POWER`]. `None` where it is more than [`MOST`], or where a number is out of range.
 #[must_use]
-pub fn needed(least: u32, difference: f64, seen: Deviation, tests: impl Fn(u32) -> Vec<Test>) -> Option<u32> {
+pub fn needed(least: u32, difference: f64, seen: LogDeviation, tests: impl Fn(u32) -> Vec<TTest>) -> Option<u32> {
     let sound = |value: f64| value > 0.0 && value.is_finite();
     if !(sound(difference.abs()) && sound(seen.value) && sound(seen.degrees)) {
         return None;
@@ -133,16 +133,17 @@ mod tests {
         // Cohen (1988), "Statistical Power Analysis", table 2.4.1: differences of 0.2, 0.5 and 0.8 deviations take 393, 64
         // and 26 values in each of two groups for 80 % at 5 %, both sides watched.
         for (difference, expected) in [(0.2, 393), (0.5, 64), (0.8, 26)] {
-            let seen = Deviation { value: 1.0, degrees: SURE };
-            let n = needed(2, difference, seen, |n| vec![Test::groups(n, 2, 0.05)]).unwrap();
+            let seen = LogDeviation { value: 1.0, degrees: SURE };
+            let n = needed(2, difference, seen, |n| vec![TTest::groups(n, 2, 0.05)]).unwrap();
             assert!(n.abs_diff(expected) <= 1, "{difference}: {n}");
         }
     }
 
     #[test]
     fn a_deviation_that_is_hardly_known_takes_more() {
-        let units =
-            |degrees| needed(2, 0.1, Deviation { value: 0.1, degrees }, |n| vec![Test::groups(n, 2, 0.05)]).unwrap();
+        let units = |degrees| {
+            needed(2, 0.1, LogDeviation { value: 0.1, degrees }, |n| vec![TTest::groups(n, 2, 0.05)]).unwrap()
+        };
         assert!(units(SURE) < units(10.0) && units(10.0) < units(4.0), "{} {}", units(10.0), units(4.0));
     }
 
@@ -157,12 +158,12 @@ mod tests {
 
     #[test]
     fn what_no_number_finds_has_none() {
-        let seen = Deviation { value: 0.1, degrees: 4.0 };
-        let test = |n| vec![Test::groups(n, 2, 0.05)];
+        let seen = LogDeviation { value: 0.1, degrees: 4.0 };
+        let test = |n| vec![TTest::groups(n, 2, 0.05)];
         assert_eq!(needed(2, 1e-4, seen, test), None);
         assert_eq!(needed(2, 0.0, seen, test), None);
         assert_eq!(needed(2, f64::NAN, seen, test), None);
-        assert_eq!(needed(2, 0.1, Deviation { value: 0.0, ..seen }, test), None);
+        assert_eq!(needed(2, 0.1, LogDeviation { value: 0.0, ..seen }, test), None);
         assert_eq!(needed(2, 5.0, seen, test), Some(2));
     }
 
@@ -176,8 +177,8 @@ mod tests {
         let mut found = 0;
         for _ in 0..2000 {
             let first = squares(&group(5, 0.0)) + squares(&group(5, 0.0));
-            let seen = Deviation { value: (first / 8.0).sqrt(), degrees: 8.0 };
-            let n = needed(2, 0.15, seen, |n| vec![Test::groups(n, 2, 0.05)]).unwrap();
+            let seen = LogDeviation { value: (first / 8.0).sqrt(), degrees: 8.0 };
+            let n = needed(2, 0.15, seen, |n| vec![TTest::groups(n, 2, 0.05)]).unwrap();
             let (a, b) = (group(n, 0.15), group(n, 0.0));
             let degrees = 2 * (n - 1);
             let error = ((squares(&a) + squares(&b)) / f64::from(degrees) * 2.0 / f64::from(n)).sqrt();

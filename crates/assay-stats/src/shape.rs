@@ -21,7 +21,7 @@ const GAP: f64 = 4.0;
 
 /// Two groups of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TwoSpeeds {
+pub struct TwoGroups {
     /// Geometric mean of the lower group over that of the upper one.
     pub ratio: f64,
     /// Share of the values in the lower group.
@@ -93,7 +93,7 @@ pub fn drift_along(repeats: &[Vec<f64>]) -> Option<f64> {
 /// alone gives up to a third (simulated: log-normal, coefficient of variation 5 to 30 %). A
 /// group has at least two values and a tenth of them, else it is an outlier.
 #[must_use]
-pub fn two_speeds(values: &[f64]) -> Option<TwoSpeeds> {
+pub fn two_speeds(values: &[f64]) -> Option<TwoGroups> {
     if values.len() < LEAST_FOR_GROUPS || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
         return None;
     }
@@ -112,7 +112,7 @@ pub fn two_speeds(values: &[f64]) -> Option<TwoSpeeds> {
         && largest > GAP * median
         && largest > width(low).max(width(high))
         && ratio * APART < 1.0;
-    apart.then(|| TwoSpeeds { ratio, slow_share: low.len() as f64 / values.len() as f64 })
+    apart.then(|| TwoGroups { ratio, slow_share: low.len() as f64 / values.len() as f64 })
 }
 
 /// The largest over the smallest of two to five `values` that are more than a quarter apart.

@@ -41,22 +41,22 @@ const COOL_KELVIN: f64 = 3.0;
 
 /// What a soak shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Soak {
-    /// Bytes per second at the start, over [`Soak::burst_seconds`].
+pub struct SoakCurve {
+    /// Bytes per second at the start, over [`SoakCurve::burst_seconds`].
     pub burst: f64,
     /// Seconds that make the burst rate.
     pub burst_seconds: f64,
-    /// Bytes per second at the end, over [`Soak::sustained_seconds`].
+    /// Bytes per second at the end, over [`SoakCurve::sustained_seconds`].
     pub sustained: f64,
     /// Seconds that make the sustained rate.
     pub sustained_seconds: f64,
     /// The fall from one level to a lower one.
-    pub cliff: Option<Cliff>,
+    pub cliff: Option<RateFall>,
 }
 
 /// A fall that is not chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cliff {
+pub struct RateFall {
     /// Seconds from the start.
     pub seconds: f64,
     /// Bytes moved until then.
@@ -69,7 +69,7 @@ pub struct Cliff {
 
 /// Judges a series of samples from its start; `None` where nothing was moved.
 #[must_use]
-pub fn analyse(samples: &[Bin], seed: u64) -> Option<Soak> {
+pub fn analyse(samples: &[Bin], seed: u64) -> Option<SoakCurve> {
     let series = Series::new(samples);
     if series.bytes() <= 0.0 || series.seconds() <= 0.0 {
         return None;
@@ -77,7 +77,7 @@ pub fn analyse(samples: &[Bin], seed: u64) -> Option<Soak> {
     let burst_seconds = BURST.0.min(series.seconds() * BURST.1);
     let sustained_seconds = SUSTAINED.0.min(series.seconds() * SUSTAINED.1);
     let end = series.seconds();
-    Some(Soak {
+    Some(SoakCurve {
         burst: series.rate(0.0, burst_seconds),
         burst_seconds,
         sustained: series.rate(end - sustained_seconds, end),
@@ -126,7 +126,7 @@ impl Series {
     }
 }
 
-fn cliff(series: &Series, seed: u64) -> Option<Cliff> {
+fn cliff(series: &Series, seed: u64) -> Option<RateFall> {
     let length = (series.seconds() / LEAST_BINS).clamp(LEAST_BIN, BIN);
     let count = (series.seconds() / length + 1e-9) as usize;
     if count < 4 * GUARD {
@@ -147,7 +147,7 @@ fn cliff(series: &Series, seed: u64) -> Option<Cliff> {
         return None;
     }
     let seconds = refine(series, at as f64 * length, length);
-    Some(Cliff { seconds, bytes: series.until(seconds), drop, p_value })
+    Some(RateFall { seconds, bytes: series.until(seconds), drop, p_value })
 }
 
 /// Index at which the second part begins, and the size of the sum there.

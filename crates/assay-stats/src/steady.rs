@@ -35,7 +35,7 @@ const OPERATIONS_PER_BIN: f64 = 25.0;
 
 /// How long a repeat lasts, and how well it must be known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct SteadyLimits {
     /// Seconds at the start that are ignored.
     pub ramp: f64,
     /// Seconds from the start until the first look.
@@ -48,7 +48,7 @@ pub struct Limits {
     pub half_width: f64,
 }
 
-impl Limits {
+impl SteadyLimits {
     /// Repeats that only read.
     pub const READ: Self = Self { ramp: 5.0, least: 20.0, cap: 60.0, step: 5.0, half_width: 0.03 };
     /// Repeats that write: outlasts caches of 20 to 120 s.
@@ -117,7 +117,7 @@ pub struct Steadiness {
 }
 
 impl Steadiness {
-    fn good(&self, limits: &Limits) -> bool {
+    fn good(&self, limits: &SteadyLimits) -> bool {
         !self.transient
             && self.half_width <= limits.half_width
             && self.drift <= DRIFT
@@ -127,14 +127,14 @@ impl Steadiness {
 
 /// How a repeat ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ended {
+pub struct SteadyEnd {
     /// The final status.
     pub status: SteadyStatus,
     /// The result of the last look; `None` where the repeat was too short.
     pub seen: Option<Steadiness>,
 }
 
-impl Ended {
+impl SteadyEnd {
     const TOO_SHORT: Self = Self { status: SteadyStatus::TooShort, seen: None };
 
     fn with_status(status: SteadyStatus, seen: Steadiness) -> Self {
@@ -145,7 +145,7 @@ impl Ended {
 /// The rule over one repeat.
 #[derive(Debug, Clone)]
 pub struct StopRule {
-    limits: Limits,
+    limits: SteadyLimits,
     elapsed: f64,
     next_look: f64,
     bins: Vec<Bin>,
@@ -155,12 +155,12 @@ pub struct StopRule {
 impl StopRule {
     /// A rule that has seen nothing yet.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: SteadyLimits) -> Self {
         Self { limits, elapsed: 0.0, next_look: limits.least, bins: Vec::new(), confirmed: 0 }
     }
 
     /// Takes the next bin, of about a second; `None` where the repeat continues.
-    pub fn push(&mut self, bin: Bin) -> Option<Ended> {
+    pub fn push(&mut self, bin: Bin) -> Option<SteadyEnd> {
         // A bin that began within the warm-up belongs to it.
         let counts = self.elapsed + 1e-9 >= self.limits.ramp;
         self.elapsed += bin.seconds.max(0.0);
@@ -178,26 +178,28 @@ impl StopRule {
             Some(seen) => {
                 self.confirmed = if seen.good(&self.limits) { self.confirmed + 1 } else { 0 };
                 if self.confirmed >= CONFIRM {
-                    Some(Ended::with_status(SteadyStatus::Steady, seen))
+                    Some(SteadyEnd::with_status(SteadyStatus::Steady, seen))
                 } else {
-                    over.then(|| Ended::with_status(SteadyStatus::Unsteady, seen))
+                    over.then(|| SteadyEnd::with_status(SteadyStatus::Unsteady, seen))
                 }
             }
-            None => over.then_some(Ended::TOO_SHORT),
+            None => over.then_some(SteadyEnd::TOO_SHORT),
         }
     }
 
     /// What can be said where something else ended the repeat.
     #[must_use]
-    pub fn finish(&self) -> Ended {
+    pub fn finish(&self) -> SteadyEnd {
         match look(&self.bins) {
-            Some(seen) if self.confirmed >= CONFIRM => Ended::with_status(SteadyStatus::Steady, seen),
+            Some(seen) if self.confirmed >= CONFIRM => SteadyEnd::with_status(SteadyStatus::Steady, seen),
             // One good look before, and one now.
             Some(seen) if self.confirmed + 1 >= CONFIRM && seen.good(&self.limits) => {
-                Ended::with_status(SteadyStatus::Steady, seen)
+                SteadyEnd::with_status(SteadyStatus::Steady, seen)
             }
-            Some(seen) if self.elapsed + 1e-9 >= self.limits.least => Ended::with_status(SteadyStatus::Unsteady, seen),
-            _ => Ended::TOO_SHORT,
+            Some(seen) if self.elapsed + 1e-9 >= self.limits.least => {
+                SteadyEnd::with_status(SteadyStatus::Unsteady, seen)
+            }
+            _ => SteadyEnd::TOO_SHORT,
         }
     }
 }
@@ -385,12 +387,12 @@ mod tests {
     }
 
     /// What a look found of a repeat that was steady.
-    fn steady(ended: Ended) -> Steadiness {
+    fn steady(ended: SteadyEnd) -> Steadiness {
         assert_eq!(ended.status, SteadyStatus::Steady, "{ended:?}");
         ended.seen.unwrap()
     }
 
-    fn run(limits: Limits, mut rate: impl FnMut(u32) -> f64) -> (u32, Ended) {
+    fn run(limits: SteadyLimits, mut rate: impl FnMut(u32) -> f64) -> (u32, SteadyEnd) {
         let mut rule = StopRule::new(limits);
         for second in 0.. {
             let r = rate(second);
@@ -404,7 +406,7 @@ mod tests {
     #[test]
     fn a_steady_reader_ends_after_two_looks() {
         let mut u = Lehmer::new(1);
-        let (seconds, ended) = run(Limits::READ, |_| 2000.0 * (0.98 + 0.04 * u.next()));
+        let (seconds, ended) = run(SteadyLimits::READ, |_| 2000.0 * (0.98 + 0.04 * u.next()));
         assert_eq!(seconds, 25);
         let seen = steady(ended);
         close(seen.operations_per_second, 2000.0, 20.0);
@@ -414,8 +416,8 @@ mod tests {
     #[test]
     fn a_noisy_reader_and_one_that_drifts_run_to_the_cap_and_keep_their_value() {
         let mut u = Lehmer::new(2);
-        let noisy = run(Limits::READ, |_| if u.next() < 0.3 { 100.0 } else { 3000.0 });
-        let drifting = run(Limits::READ, |t| 3000.0 - 20.0 * f64::from(t));
+        let noisy = run(SteadyLimits::READ, |_| if u.next() < 0.3 { 100.0 } else { 3000.0 });
+        let drifting = run(SteadyLimits::READ, |t| 3000.0 - 20.0 * f64::from(t));
         for (seconds, ended) in [noisy, drifting] {
             assert_eq!(seconds, 60);
             assert_eq!(ended.status, SteadyStatus::Unsteady, "{ended:?}");
@@ -427,7 +429,7 @@ mod tests {
         // 100 s at three times the sustained rate: the value is that of the rest.
         let mut u = Lehmer::new(3);
         let (seconds, ended) =
-            run(Limits::WRITE, |t| (if t < 100 { 3000.0 } else { 1000.0 }) * (0.95 + 0.1 * u.next()));
+            run(SteadyLimits::WRITE, |t| (if t < 100 { 3000.0 } else { 1000.0 }) * (0.95 + 0.1 * u.next()));
         let seen = steady(ended);
         assert!((180..=300).contains(&seconds), "{seconds}");
         close(seen.operations_per_second, 1000.0, 15.0);
@@ -436,40 +438,40 @@ mod tests {
 
     #[test]
     fn a_medium_of_five_operations_a_second_gets_longer_bins() {
-        let (seconds, ended) = run(Limits::WRITE, |_| 5.0);
+        let (seconds, ended) = run(SteadyLimits::WRITE, |_| 5.0);
         let seen = steady(ended);
         assert!((180..=190).contains(&seconds), "{seconds}");
         close(seen.operations_per_second, 5.0, 1e-9);
         assert!(seen.operations >= LEAST_OPERATIONS);
         // As a reader it cannot have done 500 operations when its time is over.
-        let (seconds, ended) = run(Limits::READ, |_| 5.0);
+        let (seconds, ended) = run(SteadyLimits::READ, |_| 5.0);
         assert_eq!((seconds, ended.status), (60, SteadyStatus::Unsteady));
     }
 
     #[test]
     fn what_ends_early_is_told_from_what_is_unsteady() {
-        let mut rule = StopRule::new(Limits::READ);
-        assert_eq!(rule.finish(), Ended::TOO_SHORT);
+        let mut rule = StopRule::new(SteadyLimits::READ);
+        assert_eq!(rule.finish(), SteadyEnd::TOO_SHORT);
         for _ in 0..12 {
             assert_eq!(rule.push(Bin { seconds: 1.0, operations: 900, bytes: 0 }), None);
         }
-        assert_eq!(rule.finish(), Ended::TOO_SHORT, "before the first look");
+        assert_eq!(rule.finish(), SteadyEnd::TOO_SHORT, "before the first look");
         for _ in 0..9 {
             let _ = rule.push(Bin { seconds: 1.0, operations: 900, bytes: 0 });
         }
         assert_eq!(rule.finish().status, SteadyStatus::Steady, "one good look, and one at the end");
-        let mut stalled = StopRule::new(Limits::READ.within(6.0));
+        let mut stalled = StopRule::new(SteadyLimits::READ.within(6.0));
         let verdict = (0..7).map(|_| stalled.push(Bin { seconds: 1.0, operations: 0, bytes: 0 })).last();
-        assert_eq!(verdict, Some(Some(Ended::TOO_SHORT)), "nothing completed at all");
+        assert_eq!(verdict, Some(Some(SteadyEnd::TOO_SHORT)), "nothing completed at all");
     }
 
     #[test]
     fn limits_shrink_in_proportion_and_never_grow() {
-        let third = Limits::READ.within(20.0);
+        let third = SteadyLimits::READ.within(20.0);
         close(third.least, 20.0 / 3.0, 1e-9);
         close(third.ramp + third.step, 10.0 / 3.0, 1e-9);
-        assert_eq!(third.half_width, Limits::READ.half_width);
-        assert_eq!(Limits::WRITE.within(9999.0), Limits::WRITE);
+        assert_eq!(third.half_width, SteadyLimits::READ.half_width);
+        assert_eq!(SteadyLimits::WRITE.within(9999.0), SteadyLimits::WRITE);
     }
 
     proptest! {
@@ -492,7 +494,7 @@ mod tests {
         fn the_rule_always_ends_at_its_cap_and_never_before_its_first_look(
             counts in prop::collection::vec(0u64..5000, 400), cap in 5.0f64..300.0, writes: bool,
         ) {
-            let limits = if writes { Limits::WRITE } else { Limits::READ }.within(cap);
+            let limits = if writes { SteadyLimits::WRITE } else { SteadyLimits::READ }.within(cap);
             let mut rule = StopRule::new(limits);
             let mut elapsed = 0.0;
             for operations in counts {

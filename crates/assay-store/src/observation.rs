@@ -22,7 +22,7 @@ use crate::document::to_json;
 
 /// How much of a record is read. Each level includes the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
+pub enum ObservationDetail {
     /// Everything except repeats: enough for a list.
     Estimates,
     /// The rates of each repeat.
@@ -51,17 +51,17 @@ impl StoredTexts {
 
     /// Reads the observation; `None` if its texts are damaged. Workloads in `known` are shared with the observations that
     /// they are from.
-    pub(crate) fn observation(&self, detail: Detail, known: &mut Workloads) -> Option<Observation> {
+    pub(crate) fn observation(&self, detail: ObservationDetail, known: &mut Workloads) -> Option<Observation> {
         let head: Head = serde_json::from_str(&self.head).ok()?;
         let mut observation = head.observation();
         observation.measurements.iter_mut().for_each(|measurement| known.share(&mut measurement.workload));
-        if detail >= Detail::Repeats {
+        if detail >= ObservationDetail::Repeats {
             let repeats: Vec<Vec<Rates>> = serde_json::from_str(&self.repeats).ok()?;
             for (measurement, repeats) in observation.measurements.iter_mut().zip(repeats) {
                 measurement.repeats = repeats.into_iter().map(repeat).collect();
             }
         }
-        if detail == Detail::Latencies {
+        if detail == ObservationDetail::Latencies {
             let latencies: Vec<Vec<StoredHistogram>> = serde_json::from_str(&self.latencies).ok()?;
             let all = observation.measurements.iter_mut().zip(latencies);
             let repeats = all.flat_map(|(m, all)| m.repeats.iter_mut().zip(all));
@@ -92,7 +92,7 @@ impl Workloads {
 ///
 /// # Errors
 /// Where it contains something that is not JSON, such as a number that is not finite.
-pub fn observed(record: &Record, detail: Detail) -> Result<Observation, String> {
+pub fn observed(record: &Record, detail: ObservationDetail) -> Result<Observation, String> {
     StoredTexts::of(&Observation::from(record))?
         .observation(detail, &mut Workloads::default())
         .ok_or_else(|| "its observation cannot be read back".to_owned())

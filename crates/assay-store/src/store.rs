@@ -11,7 +11,7 @@ use assay_core::record::Record;
 use crate::error::StoreError;
 use assay_core::observation::Observation;
 
-use crate::observation::Detail;
+use crate::observation::ObservationDetail;
 use crate::owner::Owner;
 
 /// A collection of records.
@@ -77,7 +77,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// As [`Store::resolve`] and [`Store::load`].
-    fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Observation>, StoreError>;
+    fn observations(&self, query: &str, detail: ObservationDetail) -> Result<Vec<Observation>, StoreError>;
 
     /// Sets labels of the records with these ids, and removes labels without a value, all in one transaction.
     /// Everything else in their documents stays as it was written. Returns the ids of the changed records.

@@ -24,14 +24,14 @@ mod tally;
 mod verdict;
 mod work;
 
-pub use content::{Content, FILE_BYTES, Format, classify, fill, intact};
-pub use directory::{DIRECTORY, Left, VerifyError, left, remove};
+pub use content::{Content, FILE_BYTES, FileFormat, classify, fill, intact};
+pub use directory::{DIRECTORY, LeftCheck, VerifyError, left, remove};
 pub(crate) use directory::{HeldDirectory, STATE, State, failure_of, gone_error, remove_files, spread_name};
 pub(crate) use medium::{DriverLayer, Folder, Mounted};
 pub(crate) use pass::StopReason;
-pub use plan::{CheckPlan, Settings};
+pub use plan::{CheckPlan, CheckSettings};
 pub(crate) use pool::Pool;
-pub use progress::{Phase, Progress};
+pub use progress::{CheckPhase, CheckProgress};
 pub(crate) use survey::{Raw, Readable};
 pub(crate) use tally::{ChunkFindings, Tally};
 
@@ -82,9 +82,9 @@ pub struct Checked {
 /// Where the check cannot begin.
 pub fn check(
     plan: &CheckPlan,
-    settings: &Settings,
+    settings: &CheckSettings,
     control: &Control,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(CheckProgress),
 ) -> Result<Checked, VerifyError> {
     let start = control.now();
     let place = if settings.only_read { None } else { Some(HeldDirectory::take(&plan.handle)?) };
@@ -168,7 +168,7 @@ pub fn check(
 }
 
 /// A file on the file system.
-fn sample(plan: &CheckPlan, settings: &Settings) -> String {
+fn sample(plan: &CheckPlan, settings: &CheckSettings) -> String {
     match plan.files.first() {
         Some((number, _)) if settings.only_read => file_name(*number),
         _ => STATE.to_owned(),
@@ -191,7 +191,7 @@ fn moved(pass: &Pass) -> bool {
 /// What the verdict depends on besides the findings.
 fn scope(
     plan: &CheckPlan,
-    settings: &Settings,
+    settings: &CheckSettings,
     done: &Worked,
     outcome: &Outcome,
     doubt: Option<Doubt>,
@@ -234,7 +234,7 @@ fn outcome(stop_reason: Option<&StopReason>, done: &Worked, elapsed: Duration) -
 
 /// Removes the files, or says where they are left.
 fn finish(
-    settings: &Settings,
+    settings: &CheckSettings,
     pool: &Pool,
     state: &mut State,
     place: Option<&HeldDirectory>,

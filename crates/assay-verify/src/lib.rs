@@ -6,4 +6,4 @@ pub mod quick;
 mod record;
 mod sys;
 
-pub use record::{CheckRecord, Subject};
+pub use record::{CheckRecord, CheckSubject};

@@ -15,13 +15,13 @@ mod restore;
 mod search;
 mod stamp;
 
-pub use device::{BlockDevice, Device, Fault, ReadDevice, TimedDevice};
-pub use journal::{Disk, DiskFile, Identity, Journal, JournalError, JournalPlace, SystemDisk};
+pub use device::{BlockDevice, Device, ProbeFault, ReadDevice, TimedDevice};
+pub use journal::{Disk, DiskFile, Journal, JournalError, JournalIdentity, JournalPlace, SystemDisk};
 pub use places::{Pending, Stands, Traces, described};
-pub use plan::{LEAST_BYTES, ProbePlan, Settings, plan};
-pub use put_back::{Differing, JournalLeft, RestoreProgress, RestoreStep, Restored, Standing};
+pub use plan::{LEAST_BYTES, ProbePlan, ProbeSettings, plan};
+pub use put_back::{Differing, JournalLeft, PlaceStanding, RestoreProgress, RestoreStep, Restored};
 pub use restore::{Restoration, RestoreError, restore};
-pub use search::{Phase, Progress};
+pub use search::{ProbePhase, ProbeProgress};
 pub use stamp::{BLOCK, Salt};
 
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub enum Ended {
     /// Told to stop.
     Stopped,
     /// The device failed as a whole.
-    Device(Fault),
+    Device(ProbeFault),
     /// The journal's disk failed, so nothing more could be overwritten.
     Journal(JournalError),
     /// What was announced as the most was used up.
@@ -115,9 +115,9 @@ pub fn check_suitable<D: Device>(device: &D) -> Result<(), ProbeError> {
 pub fn run<D: Device>(
     device: &mut D,
     mut journal: Journal,
-    settings: &Settings,
+    settings: &ProbeSettings,
     control: &Control,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(ProbeProgress),
 ) -> Result<Probed, ProbeError> {
     check_suitable(device)?;
     let announced = device.bytes();
@@ -160,13 +160,13 @@ fn put_back<D: Device>(
     journal: &Journal,
     blocks: Blocks,
     account: &mut Account,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(ProbeProgress),
 ) -> Result<Restored, RestoreError> {
     let before = account.moved;
     let mut tell = |now: RestoreProgress| {
         let written_bytes = before.written_bytes + now.written_bytes;
         let read_bytes = before.read_bytes + now.read_bytes;
-        progress(Progress { phase: Phase::Restoring, written_bytes, read_bytes, places: 0, of: 0, lost: 0 });
+        progress(ProbeProgress { phase: ProbePhase::Restoring, written_bytes, read_bytes, places: 0, of: 0, lost: 0 });
     };
     // What was put back on a medium that loses data is there only if it lasts.
     let readings = if account.verdict == Verdict::Genuine { 1 } else { LASTING };
@@ -195,7 +195,7 @@ const SMALL: u64 = 4096;
 #[derive(Debug)]
 pub struct Forecast {
     plan: ProbePlan,
-    last: Option<(Progress, Duration)>,
+    last: Option<(ProbeProgress, Duration)>,
     written: Direction,
     read: Direction,
     recent_bytes: f64,
@@ -250,7 +250,7 @@ impl Forecast {
     }
 
     /// Records the progress; `at` is the time since the probe began.
-    pub fn observe(&mut self, progress: &Progress, at: Duration) {
+    pub fn observe(&mut self, progress: &ProbeProgress, at: Duration) {
         if let Some((last, then)) = self.last {
             let seconds = at.saturating_sub(then).as_secs_f64();
             let written = progress.written_bytes.saturating_sub(last.written_bytes);

@@ -24,8 +24,8 @@ use self::pages::{STAMP, Wraparounds};
 use self::probe::{Probed, Spread, probe};
 use self::spread::{Files, Ground};
 use crate::files::{
-    CheckPlan, Checked, ChunkFindings, DriverLayer, Folder, HeldDirectory, Mounted, Pool, Raw, STATE, Settings, State,
-    StopReason, Tally, VerifyError, remove_files,
+    CheckPlan, CheckSettings, Checked, ChunkFindings, DriverLayer, Folder, HeldDirectory, Mounted, Pool, Raw, STATE,
+    State, StopReason, Tally, VerifyError, remove_files,
 };
 
 // The quick check from beginning to end.
@@ -70,7 +70,7 @@ pub fn check(
 ) -> Result<Checked, VerifyError> {
     let start = control.now();
     let (fill_system, store) = (quick.fill_system, quick.store.clone());
-    let plan = CheckPlan::new(target, &Settings { fill_system, store, ..Settings::default() })?;
+    let plan = CheckPlan::new(target, &CheckSettings { fill_system, store, ..CheckSettings::default() })?;
     let place = HeldDirectory::take(&plan.handle)?;
     let own = place.own();
     let io = |source| VerifyError::io(&plan.directory, source);

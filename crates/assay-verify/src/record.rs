@@ -15,11 +15,11 @@ use assay_device::{DeviceError, Sysroot, TargetInfo};
 use assay_engine::{Control, wall_clock};
 
 use crate::files::Checked;
-use crate::probe::{Ended, Fault, JournalLeft, Probed};
+use crate::probe::{Ended, JournalLeft, ProbeFault, Probed};
 
 /// The subject of a check, for its record.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct CheckSubject {
     /// Identity of the future record.
     pub id: String,
     /// Version of the program.
@@ -45,7 +45,7 @@ impl CheckRecord {
     ///
     /// # Errors
     /// Where the target cannot be examined.
-    pub fn begin(subject: Subject) -> Result<(Self, TargetInfo), DeviceError> {
+    pub fn begin(subject: CheckSubject) -> Result<(Self, TargetInfo), DeviceError> {
         let sysroot = Sysroot::real();
         let path = std::fs::canonicalize(&subject.target).unwrap_or(subject.target);
         let seen = assay_device::look(&sysroot, &path)?;
@@ -112,11 +112,11 @@ fn outcome(ended: &Ended, written_bytes: u64, elapsed: Duration) -> Outcome {
         Ended::Stopped => (RunFailure::Interrupted, String::new()),
         Ended::Device(fault) => {
             let failure = match fault {
-                Fault::Gone => RunFailure::Disappeared,
-                Fault::ReadOnly => RunFailure::ReadOnly,
-                Fault::Hung => RunFailure::Hung,
+                ProbeFault::Gone => RunFailure::Disappeared,
+                ProbeFault::ReadOnly => RunFailure::ReadOnly,
+                ProbeFault::Hung => RunFailure::Hung,
                 // The medium under test did not fail.
-                Fault::Exchanged => RunFailure::Host,
+                ProbeFault::Exchanged => RunFailure::Host,
                 _ => RunFailure::IoError,
             };
             (failure, fault.to_string())
@@ -149,7 +149,9 @@ mod tests {
         let labels = BTreeMap::from([("slot".to_owned(), "3".to_owned())]);
         let (id, version) = ("0123456789".to_owned(), "1.0".to_owned());
         let target = directory.to_owned();
-        CheckRecord::begin(Subject { id, version, commit: None, method: "fill and check", target, labels }).unwrap().0
+        CheckRecord::begin(CheckSubject { id, version, commit: None, method: "fill and check", target, labels })
+            .unwrap()
+            .0
     }
 
     fn checked(left: Option<&Path>) -> Checked {
@@ -209,10 +211,10 @@ mod tests {
         assert_eq!([of(Ended::Complete), of(Ended::Spent)], [None, None]);
         assert_eq!(of(Ended::Stopped), Some(RunFailure::Interrupted));
         for (fault, failure) in [
-            (Fault::Gone, RunFailure::Disappeared),
-            (Fault::ReadOnly, RunFailure::ReadOnly),
-            (Fault::Hung, RunFailure::Hung),
-            (Fault::Exchanged, RunFailure::Host),
+            (ProbeFault::Gone, RunFailure::Disappeared),
+            (ProbeFault::ReadOnly, RunFailure::ReadOnly),
+            (ProbeFault::Hung, RunFailure::Hung),
+            (ProbeFault::Exchanged, RunFailure::Host),
         ] {
             assert_eq!(of(Ended::Device(fault)), Some(failure));
         }

@@ -6,16 +6,18 @@ use std::path::Path;
 use assay_core::outcome::Outcome;
 use assay_core::verification::{Doubt, NoDirect, ReadBack, Verdict};
 use assay_engine::Control;
-use assay_verify::files::{CheckPlan, Checked, DIRECTORY, FILE_BYTES, Format, Settings, check, fill, left, remove};
+use assay_verify::files::{
+    CheckPlan, CheckSettings, Checked, DIRECTORY, FILE_BYTES, FileFormat, check, fill, left, remove,
+};
 use assay_verify::quick::{Quick, check as quick};
 
 const MIB: u64 = 1 << 20;
 
-fn limited(format: Format, keep: bool) -> Settings {
-    Settings { limit_bytes: Some(5 * MIB), format, keep, ..Settings::default() }
+fn limited(format: FileFormat, keep: bool) -> CheckSettings {
+    CheckSettings { limit_bytes: Some(5 * MIB), format, keep, ..CheckSettings::default() }
 }
 
-fn run(target: &Path, settings: &Settings) -> Checked {
+fn run(target: &Path, settings: &CheckSettings) -> Checked {
     let plan = CheckPlan::new(target, settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
@@ -23,7 +25,7 @@ fn run(target: &Path, settings: &Settings) -> Checked {
 #[test]
 fn a_directory_is_filled_checked_and_left_as_it_was() {
     let target = tempfile::tempdir().unwrap();
-    let checked = run(target.path(), &limited(Format::Salted, false));
+    let checked = run(target.path(), &limited(FileFormat::Salted, false));
     assert_eq!(checked.outcome, Outcome::Completed);
     assert_eq!(checked.verification.counts.good * 512, 5 * MIB, "{:?}", checked.verification);
     assert_eq!((checked.verification.counts.lost(), checked.left), (0, None));
@@ -34,7 +36,7 @@ fn a_directory_is_filled_checked_and_left_as_it_was() {
 #[test]
 fn files_that_are_kept_have_the_bytes_of_f3_and_are_read_again() {
     let target = tempfile::tempdir().unwrap();
-    let checked = run(target.path(), &limited(Format::F3, true));
+    let checked = run(target.path(), &limited(FileFormat::F3, true));
     assert_eq!(checked.outcome, Outcome::Completed);
     let file = target.path().join(DIRECTORY).join("1.h2w");
     let content = std::fs::read(&file).unwrap();
@@ -42,7 +44,7 @@ fn files_that_are_kept_have_the_bytes_of_f3_and_are_read_again() {
     fill(&mut wanted, 0);
     assert!(content == wanted && FILE_BYTES == 1 << 30, "{} bytes", content.len());
 
-    let again = Settings { only_read: true, ..Settings::default() };
+    let again = CheckSettings { only_read: true, ..CheckSettings::default() };
     assert_eq!(run(target.path(), &again).verification.counts.good * 512, 5 * MIB);
     let mut damaged = content;
     damaged[3 * MIB as usize..][..512].fill(0);
@@ -60,7 +62,7 @@ fn files_that_are_kept_have_the_bytes_of_f3_and_are_read_again() {
 #[test]
 fn what_a_cache_may_have_answered_is_called_genuine_only_where_it_was_dropped() {
     let target = tempfile::tempdir().unwrap();
-    let checked = run(target.path(), &Settings { direct: false, ..limited(Format::Salted, false) });
+    let checked = run(target.path(), &CheckSettings { direct: false, ..limited(FileFormat::Salted, false) });
     let found = checked.verification;
     assert_eq!((checked.outcome, found.counts.good * 512), (Outcome::Completed, 5 * MIB));
     if cfg!(windows) {
@@ -78,10 +80,10 @@ fn a_directory_is_no_place_for_two_checks_and_a_file_is_none() {
     let target = tempfile::tempdir().unwrap();
     let file = target.path().join("file");
     std::fs::write(&file, b"x").unwrap();
-    let words = CheckPlan::new(&file, &Settings::default()).unwrap_err().to_string();
+    let words = CheckPlan::new(&file, &CheckSettings::default()).unwrap_err().to_string();
     assert!(words.contains("file") && !words.contains('\n'), "{words}");
     let missing = target.path().join("missing");
-    let words = CheckPlan::new(&missing, &Settings::default()).unwrap_err().to_string();
+    let words = CheckPlan::new(&missing, &CheckSettings::default()).unwrap_err().to_string();
     assert!(words.contains("missing") && !words.contains('\n'), "{words}");
     let words = quick(&missing, &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap_err().to_string();
     assert!(words.contains("missing") && !words.contains('\n'), "{words}");

@@ -12,18 +12,18 @@ use assay_engine::Control;
 use assay_lab::campaign::{Campaign, CheckResult, Judgement, Report, Size};
 use assay_lab::media::{FoundVerdict, MediumSpec, ModelMedium, Reach, catalogue, population};
 use assay_lab::{Dying, MemoryDisk};
-use assay_verify::probe::{Device, Identity, Journal, JournalLeft, ProbeError, Salt, Settings, run};
+use assay_verify::probe::{Device, Journal, JournalIdentity, JournalLeft, ProbeError, ProbeSettings, Salt, run};
 
 /// Less than the default, so that hundreds of media take seconds. Media beyond this are judged accordingly.
-const SETTINGS: Settings = Settings { cache_limit_bytes: 8 << 20 };
+const SETTINGS: ProbeSettings = ProbeSettings { cache_limit_bytes: 8 << 20 };
 
 /// The quick probe in the form that a campaign calls.
 fn quick_probe(medium: &mut impl Device, seed: u64) -> CheckResult {
     probe(medium, seed, &SETTINGS)
 }
 
-fn probe(medium: &mut impl Device, seed: u64, settings: &Settings) -> CheckResult {
-    let identity = Identity { bytes: medium.bytes(), name: "model".to_owned(), serial: None, attachment: None };
+fn probe(medium: &mut impl Device, seed: u64, settings: &ProbeSettings) -> CheckResult {
+    let identity = JournalIdentity { bytes: medium.bytes(), name: "model".to_owned(), serial: None, attachment: None };
     let disk = Arc::new(MemoryDisk::default());
     let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
     let probed = match run(medium, journal, settings, &Control::default(), &mut |_| {}) {
@@ -202,7 +202,7 @@ fn the_catalogue_is_judged() {
     let rows = catalogue::devices().len() as u64;
     let campaign = Campaign::over(|row| catalogue::devices().swap_remove(row as usize).spec, 0..rows);
     // With the settings that users get.
-    let report = campaign.run(|medium, row| probe(medium, row, &Settings::usual(medium.bytes())));
+    let report = campaign.run(|medium, row| probe(medium, row, &ProbeSettings::usual(medium.bytes())));
     for (named, case) in catalogue::devices().iter().zip(&report.cases) {
         let said = case.result.as_ref().unwrap();
         let kept = if said.journal_kept { ", journal kept" } else { "" };

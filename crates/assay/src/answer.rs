@@ -8,7 +8,7 @@ use assay_core::observation::Observation;
 use assay_core::text::quoted;
 use assay_core::text::{self, harmless};
 use assay_pictures::{Drawing, PNG_SCALE};
-use assay_report::{Answered, Document, Format, Redactor, Style};
+use assay_report::{Answered, Document, Redactor, ReportFormat, Style};
 use serde_json::{Value, json};
 
 use crate::cli::FileArgs;
@@ -34,10 +34,17 @@ pub(crate) trait Answer {
 }
 
 /// Formats of an answer that has no picture of its own.
-pub(crate) const WITHOUT_PICTURE: &[Format] = &[Format::Html, Format::Markdown, Format::Csv, Format::Json];
+pub(crate) const WITHOUT_PICTURE: &[ReportFormat] =
+    &[ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Csv, ReportFormat::Json];
 /// Formats of an answer that has one.
-pub(crate) const WITH_PICTURE: &[Format] =
-    &[Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Svg, Format::Png];
+pub(crate) const WITH_PICTURE: &[ReportFormat] = &[
+    ReportFormat::Html,
+    ReportFormat::Markdown,
+    ReportFormat::Csv,
+    ReportFormat::Json,
+    ReportFormat::Svg,
+    ReportFormat::Png,
+];
 
 impl Answer for Answered {
     fn text(&self, style: &Style) -> String {
@@ -55,7 +62,7 @@ impl Answer for Answered {
 
 /// Where an answer goes: known before anything is computed, so that a wrong name costs no time.
 pub(crate) struct Target {
-    file: Option<(PathBuf, Option<Format>)>,
+    file: Option<(PathBuf, Option<ReportFormat>)>,
     redactor: Option<Redactor>,
     /// What labels and serial numbers of the records contradict each other in; `None` where the answer is not about units.
     contradictions: Option<Vec<UnitNote>>,
@@ -63,12 +70,12 @@ pub(crate) struct Target {
 
 impl Target {
     /// The file that was named, or standard output.
-    pub(crate) fn new(args: &FileArgs, possible: &[Format]) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &FileArgs, possible: &[ReportFormat]) -> Result<Self, Failure> {
         let Some(path) = &args.output else { return Ok(Self::stdout()) };
         if files::is_stdout(path) {
             return Self::shared_stdout(args);
         }
-        let format = Format::from_path(path, possible).map_err(|e| Failure::usage(e.to_string()))?;
+        let format = ReportFormat::from_path(path, possible).map_err(|e| Failure::usage(e.to_string()))?;
         Self::named(args, path, Some(format))
     }
 
@@ -96,7 +103,7 @@ impl Target {
         self.file.is_some()
     }
 
-    fn named(args: &FileArgs, path: &Path, format: Option<Format>) -> Result<Self, Failure> {
+    fn named(args: &FileArgs, path: &Path, format: Option<ReportFormat>) -> Result<Self, Failure> {
         files::check_writable(path)?;
         // A file may be shared.
         let file = Some((path.to_owned(), format));
@@ -166,28 +173,28 @@ impl Target {
         }
     }
 
-    fn content(&self, format: Format, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
+    fn content(&self, format: ReportFormat, answer: &impl Answer) -> Result<Vec<u8>, Failure> {
         let drawing = || {
             let nothing = "there is no figure to draw; a page or a table says what there is";
             answer.picture().ok_or_else(|| Failure::usage(nothing))
         };
         Ok(match format {
-            Format::Html => answer.document().html().into_bytes(),
-            Format::Markdown => answer.document().markdown().into_bytes(),
-            Format::Csv => answer.document().csv().into_bytes(),
-            Format::Json => text::json(&format!("{:#}\n", self.json(answer)?)).into_bytes(),
-            Format::Svg => drawing()?.svg().into_bytes(),
+            ReportFormat::Html => answer.document().html().into_bytes(),
+            ReportFormat::Markdown => answer.document().markdown().into_bytes(),
+            ReportFormat::Csv => answer.document().csv().into_bytes(),
+            ReportFormat::Json => text::json(&format!("{:#}\n", self.json(answer)?)).into_bytes(),
+            ReportFormat::Svg => drawing()?.svg().into_bytes(),
             // None of them is among the formats of a target.
-            Format::LongCsv
-            | Format::CrystalDiskMark
-            | Format::FioJson
-            | Format::Prometheus
-            | Format::OpenBenchmarking => {
+            ReportFormat::LongCsv
+            | ReportFormat::CrystalDiskMark
+            | ReportFormat::FioJson
+            | ReportFormat::Prometheus
+            | ReportFormat::OpenBenchmarking => {
                 return Err(Failure::usage("this is a format of records: assay report --format"));
             }
             #[cfg(feature = "parquet")]
-            Format::Parquet => return Err(Failure::usage("this is a format of records: assay report --format")),
-            Format::Png | Format::Gif => {
+            ReportFormat::Parquet => return Err(Failure::usage("this is a format of records: assay report --format")),
+            ReportFormat::Png | ReportFormat::Gif => {
                 drawing()?.png(PNG_SCALE).map_err(|e| Failure::usage(harmless(&e.to_string())))?
             }
         })

@@ -375,7 +375,8 @@ mod tests {
         let store = tempfile::tempdir().unwrap();
         drop(assay_store::SqliteStore::open(store.path()).unwrap());
         let store = std::fs::read(store.path().join("assay.sqlite")).unwrap();
-        let device = assay_verify::probe::Identity { bytes: 0, name: String::new(), serial: None, attachment: None };
+        let device =
+            assay_verify::probe::JournalIdentity { bytes: 0, name: String::new(), serial: None, attachment: None };
         drop(
             assay_verify::probe::Journal::create(&file, &device, assay_verify::probe::Salt::random().unwrap()).unwrap(),
         );

@@ -6,7 +6,7 @@ use assay_core::units::Bytes;
 use assay_device::guard::HeldDevice;
 use assay_device::{Sysroot, look};
 use assay_verify::files;
-use assay_verify::probe::{Identity, Pending, ReadDevice, Restoration, Stands, Traces};
+use assay_verify::probe::{JournalIdentity, Pending, ReadDevice, Restoration, Stands, Traces};
 
 use super::state::DataDirectory;
 use crate::documents::{self, LeftDocument, PendingDocument, ProbedDocument};
@@ -38,7 +38,7 @@ pub(crate) enum Left {
         more: bool,
     },
     /// The directory of a check.
-    Check(files::Left),
+    Check(files::LeftCheck),
     /// What has the name of a check's directory and is not assay's, or cannot be looked at, and why.
     Strange(String),
 }
@@ -219,7 +219,7 @@ fn confirm(journals: &[PathBuf], devices: &mut [(PathBuf, ReadDevice)]) {
         let Ok(held) = HeldDevice::to_read(&Sysroot::real(), device) else { continue };
         let (bytes, name) = (held.bytes(), device.to_string_lossy().into_owned());
         let serial = look(&Sysroot::real(), device).ok().and_then(|target| target.medium.unit);
-        let identity = Identity { bytes, name, serial, attachment: held.attachment() };
+        let identity = JournalIdentity { bytes, name, serial, attachment: held.attachment() };
         for journal in journals {
             if Restoration::new(journal, &identity).confirm(open).unwrap_or(false) {
                 forget_journal(journal);

@@ -8,7 +8,7 @@ use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
-use assay_store::{Detail, SqliteStore, Store, StoreError, Stored, Terms, headed};
+use assay_store::{ObservationDetail, SqliteStore, Store, StoreError, Stored, Terms, headed};
 
 use super::state::DataDirectory;
 use crate::failure::Failure;
@@ -157,7 +157,7 @@ pub(crate) fn find(queries: &[impl AsRef<str>]) -> Result<Vec<Stored>, Failure> 
 }
 
 /// The same without documents and what grows.
-pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Vec<Observation>, Failure> {
+pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: ObservationDetail) -> Result<Vec<Observation>, Failure> {
     let of = |query: &str| {
         let found = observations(query, detail)?;
         if found.as_ref().is_none_or(Vec::is_empty) {
@@ -174,7 +174,7 @@ pub(crate) fn find_all(queries: &[impl AsRef<str>], detail: Detail) -> Result<Ve
 pub(crate) fn listed(queries: &[impl AsRef<str>]) -> Result<Vec<Observation>, Failure> {
     let unmatched = RefCell::new(Vec::new());
     let of = |query: &str| {
-        let found = observations(query, Detail::Estimates)?.unwrap_or_default();
+        let found = observations(query, ObservationDetail::Estimates)?.unwrap_or_default();
         if found.is_empty() {
             refuse_directory(query)?;
             unmatched.borrow_mut().push(quoted(query));
@@ -374,7 +374,7 @@ fn tell_unread(mut unread: Vec<(&str, String)>) {
 }
 
 /// The records that a query names, without what grows; `None` where it asks a store that is not there.
-fn observations(query: &str, detail: Detail) -> Result<Option<Vec<Observation>>, Failure> {
+fn observations(query: &str, detail: ObservationDetail) -> Result<Option<Vec<Observation>>, Failure> {
     let asked = DividedQuery::read(query)?;
     let of_baseline = match asked.place {
         QueryPlace::Published(name) => {
@@ -478,10 +478,11 @@ fn checks_at_hand() -> Result<Vec<Observation>, Failure> {
 /// Records of checks for genuineness, oldest first.
 pub(crate) fn verified(store: &SqliteStore) -> Result<Vec<Observation>, Failure> {
     const CHECKS: &str = "suite=verify";
-    match store.observations(CHECKS, Detail::Estimates) {
+    match store.observations(CHECKS, ObservationDetail::Estimates) {
         Err(StoreError::NoMatch { .. }) => Ok(Vec::new()),
         Err(StoreError::Unreadable { .. }) => {
-            let (found, _) = readable(&store.resolve(CHECKS)?, |id| store.observations(id, Detail::Estimates))?;
+            let (found, _) =
+                readable(&store.resolve(CHECKS)?, |id| store.observations(id, ObservationDetail::Estimates))?;
             Ok(found.into_iter().flatten().collect())
         }
         checks => Ok(checks?),

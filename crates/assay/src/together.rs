@@ -11,7 +11,7 @@ use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_engine::Control;
 use assay_fleet::{
-    Appointment, Asked, Claim, Criteria, Joining, LONGEST_NAME, LiveLine, Node, NodeClock, NodeKey, NotKept, Way,
+    Appointment, Asked, Criteria, Joining, LONGEST_NAME, LiveLine, Node, NodeClock, NodeKey, NotKept, RecordClaim, Way,
     check_name, is_misplaced, mark_misplaced,
 };
 use assay_runner::Rendezvous;
@@ -96,7 +96,7 @@ impl Together {
         let criteria = Criteria { run: run.to_owned(), asked, guard: None };
         let complete = |record: &Record| {
             let way = Way::Fetched { id: &record.id, attempts: None };
-            let own = criteria.judge(&Claim { node: name, way }, record).is_ok();
+            let own = criteria.judge(&RecordClaim { node: name, way }, record).is_ok();
             let whole = record.cluster.as_deref().is_some_and(|part| part.lost.is_none());
             own && whole && result_of(&Observation::from(record)).is_ok() && !is_misplaced(record)
         };

@@ -5,9 +5,11 @@ use assay_stats::decide::About;
 use serde::Serialize;
 
 use super::cache::CacheQuestion;
-use super::evidence::{AdviseError, Basis, Figure, Subject, figure, name_missing, nothing_left, some_subjects};
+use super::evidence::{
+    AdviseError, EvidenceBasis, EvidenceFigure, Subject, figure, name_missing, nothing_left, some_subjects,
+};
 use super::nas::NasQuestion;
-use super::purchase::{Candidate, ENOUGH, Fleet, Price, Purchase, Standing, price_of, purchase, watts_of};
+use super::purchase::{Candidate, ENOUGH, Fleet, FrontStanding, Price, Purchase, price_of, purchase, watts_of};
 use crate::compare::Orders;
 use crate::{Excluded, Load, Mark, Reason, by_model, deciding_load, deciding_quantity, loads};
 
@@ -59,7 +61,7 @@ pub struct BuyOffer {
     /// Its name.
     pub model: String,
     /// The performance of the model.
-    pub performance: Figure,
+    pub performance: EvidenceFigure,
     /// Whether the bus of the slot was the limit: the performance is a lower bound.
     pub at_ceiling: bool,
     /// Price of one.
@@ -75,7 +77,7 @@ pub struct BuyOffer {
     /// Total cost, with energy.
     pub cost: f64,
     /// Standing on the Pareto front of cost and performance.
-    pub standing: Standing,
+    pub standing: FrontStanding,
     /// Probability of being on it.
     pub on_front: Option<f64>,
     /// Expected loss of performance against the best, on the log scale.
@@ -189,7 +191,7 @@ pub fn buy(records: &[Observation], question: &BuyQuestion) -> Result<BuyAdvice,
             spares: pieces - u64::from(question.nodes),
             units: (subject.units, subject.failed),
             cost,
-            standing: if over { Standing::OverBudget } else { Standing::CannotTell },
+            standing: if over { FrontStanding::OverBudget } else { FrontStanding::CannotTell },
             on_front: None,
             regret: None,
             regret_money: None,
@@ -203,7 +205,7 @@ pub fn buy(records: &[Observation], question: &BuyQuestion) -> Result<BuyAdvice,
     refuse_apart(&orders, &options)?;
     let choice = choose(&mut options, &candidates, &fleet, question, &orders)?;
     refuse_bounds(&options, &choice)?;
-    let affordable = options.iter().filter(|o| o.standing != Standing::OverBudget).map(|o| o.model.as_str());
+    let affordable = options.iter().filter(|o| o.standing != FrontStanding::OverBudget).map(|o| o.model.as_str());
     let not_separated = match choice {
         Choice::Buy { index, .. } => orders.not_separated(&options[index].model, affordable),
         _ => Vec::new(),
@@ -231,7 +233,7 @@ fn worth(options: &[BuyOffer], question: &BuyQuestion) -> Option<(f64, bool)> {
         return Some((given.amount, false));
     }
     // A model with a single value is not judged, so its price does not count here.
-    let within = options.iter().filter(|o| o.standing != Standing::OverBudget && o.performance.n > 1);
+    let within = options.iter().filter(|o| o.standing != FrontStanding::OverBudget && o.performance.n > 1);
     within.map(|o| o.cost / 100.0).min_by(f64::total_cmp).map(|percent| (percent, true))
 }
 
@@ -245,7 +247,7 @@ fn refuse_bounds(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseErro
 fn refuse_flattered(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError> {
     let flattered = |option: &&BuyOffer| option.performance.marks.contains(&Mark::BestOf);
     let Choice::Buy { index, .. } = *choice else { return Ok(()) };
-    let other = options.iter().find(|other| other.standing != Standing::OverBudget && !flattered(other));
+    let other = options.iter().find(|other| other.standing != FrontStanding::OverBudget && !flattered(other));
     match other.filter(|_| flattered(&&options[index])) {
         Some(other) => {
             let (model, other) = (options[index].model.clone(), other.model.clone());
@@ -260,7 +262,7 @@ fn refuse_held(options: &[BuyOffer], choice: &Choice) -> Result<(), AdviseError>
     let Choice::Buy { index, .. } = *choice else { return Ok(()) };
     let taken = &options[index];
     let slower = |other: &&BuyOffer| {
-        let within = other.standing != Standing::OverBudget;
+        let within = other.standing != FrontStanding::OverBudget;
         within && other.at_ceiling && other.performance.value < taken.performance.value
     };
     match options.iter().find(slower).filter(|_| !taken.at_ceiling) {
@@ -294,7 +296,7 @@ fn choose(
     question: &BuyQuestion,
     orders: &Orders,
 ) -> Result<Choice, AdviseError> {
-    let within: Vec<usize> = (0..options.len()).filter(|i| options[*i].standing != Standing::OverBudget).collect();
+    let within: Vec<usize> = (0..options.len()).filter(|i| options[*i].standing != FrontStanding::OverBudget).collect();
     if within.is_empty() {
         return Ok(Choice::OverBudget);
     }
@@ -306,7 +308,7 @@ fn choose(
         let option = &mut options[*i];
         option.standing = match offer.standing {
             // One unit makes nothing certain of its model.
-            Standing::Certain if option.performance.basis != Basis::Units => Standing::Member,
+            FrontStanding::Certain if option.performance.basis != EvidenceBasis::Units => FrontStanding::Member,
             standing => standing,
         };
         (option.on_front, option.regret, option.regret_money) = (offer.on_front, offer.regret, offer.regret_money);
@@ -328,8 +330,8 @@ fn choose(
             index,
             tested_enough: found.tested_enough
                 && options[index].regret.is_some_and(|r| r <= ENOUGH)
-                && within.iter().all(|i| options[*i].performance.basis == Basis::Units),
-            one_unit: options[index].performance.basis != Basis::Units,
+                && within.iter().all(|i| options[*i].performance.basis == EvidenceBasis::Units),
+            one_unit: options[index].performance.basis != EvidenceBasis::Units,
         },
         None => {
             let by_value =
@@ -346,10 +348,10 @@ fn is_model(written: &str, model: &str) -> bool {
 
 /// What can be bought: a model without a price is left out and named, and does not keep the others from an answer.
 fn priced<'a>(
-    offers: Vec<(Subject<'a>, Figure)>,
+    offers: Vec<(Subject<'a>, EvidenceFigure)>,
     question: &BuyQuestion,
     excluded: &mut Vec<Excluded>,
-) -> Result<Vec<(Subject<'a>, Figure, Price)>, AdviseError> {
+) -> Result<Vec<(Subject<'a>, EvidenceFigure, Price)>, AdviseError> {
     if let Some((model, _)) = question.prices.iter().find(|(m, _)| offers.iter().all(|(s, _)| !is_model(m, &s.model))) {
         let models: Vec<&str> = offers.iter().map(|(s, _)| s.model.as_str()).collect();
         let problem =

@@ -2,14 +2,14 @@
 
 use assay_core::observation::Observation;
 use assay_core::workload::{Op, Pattern};
-use assay_stats::decide::{About, Refusal, positive};
+use assay_stats::decide::{About, InputRefusal, positive};
 use serde::Serialize;
 
 use super::cache_model::{
-    Cache, CacheWarning, CacheWord, HEADER_BYTES, LOW_FEED, Ram, Reuse, Service, Why, feed, fill_seconds, header_bytes,
-    hits, judge,
+    Cache, CacheUnknown, CacheWarning, CacheWord, HEADER_BYTES, LOW_FEED, Ram, Reuse, Service, feed, fill_seconds,
+    header_bytes, hits, judge,
 };
-use super::evidence::{AdviseError, Figure, Subject, figure, one_subject, rate};
+use super::evidence::{AdviseError, EvidenceFigure, Subject, figure, one_subject, rate};
 use crate::{Excluded, Load, Quantity, loads};
 
 /// What the medium is to be used as.
@@ -107,11 +107,11 @@ pub struct CacheAdvice {
     /// Block size of the reads in bytes.
     pub block_bytes: u64,
     /// Random reads per second of the volume at queue depth 1.
-    pub slow: Figure,
+    pub slow: EvidenceFigure,
     /// The same of the medium.
-    pub fast: Figure,
+    pub fast: EvidenceFigure,
     /// Sequential write of the medium, bytes per second.
-    pub sequential_write: Figure,
+    pub sequential_write: EvidenceFigure,
     /// Limit of the feed, bytes per second.
     pub feed_bytes_per_second: f64,
     /// Share of the medium's time that it takes.
@@ -206,7 +206,7 @@ pub fn cache(
     let verdict = judge(&judged, SEED)?;
     let word = match verdict.word {
         CacheWord::Harmful if verdict.speed_up.is_none() => CacheWord::Harmful,
-        _ if hits.is_none() => CacheWord::CannotTell(Why::HitsUnknown),
+        _ if hits.is_none() => CacheWord::CannotTell(CacheUnknown::HitsUnknown),
         word => word,
     };
     let filled = Service::new(slow.value, fast.value, 0.0, Ram::NONE)?;
@@ -248,7 +248,7 @@ fn random_reads(
     disk: &Subject<'_>,
     block: Option<u64>,
     excluded: &mut Vec<Excluded>,
-) -> Result<(Load, Figure, Figure), AdviseError> {
+) -> Result<(Load, EvidenceFigure, EvidenceFigure), AdviseError> {
     // Service times are those of one read at a time: deeper queues overlap them.
     let single = |l: &Load| {
         l.op() == Op::Read && l.pattern() == Some(Pattern::Random) && l.queue_depth == 1 && l.jobs == 1 && l.is_plain()
@@ -277,7 +277,11 @@ fn random_reads(
 }
 
 /// The rate of the largest sequential blocks.
-fn sequential(subject: &Subject<'_>, op: Op, excluded: &mut Vec<Excluded>) -> Result<Option<Figure>, AdviseError> {
+fn sequential(
+    subject: &Subject<'_>,
+    op: Op,
+    excluded: &mut Vec<Excluded>,
+) -> Result<Option<EvidenceFigure>, AdviseError> {
     let mut all = loads(subject.records.iter().copied());
     all.retain(|l| l.op() == op && l.pattern() == Some(Pattern::Sequential) && l.is_plain());
     all.sort_by_key(|l| std::cmp::Reverse((l.block_bytes, l.queue_depth)));
@@ -380,9 +384,9 @@ pub struct LogAdvice {
     /// Probability that the medium is faster; `None` without intervals.
     pub probability: Option<f64>,
     /// Random writes of the medium, operations per second.
-    pub medium: Figure,
+    pub medium: EvidenceFigure,
     /// The same of the volume.
-    pub volume: Figure,
+    pub volume: EvidenceFigure,
     /// Whether each write was followed by a sync, as in a log.
     pub synced: bool,
 }
@@ -406,7 +410,7 @@ pub(super) fn log_advice(
         let Some(mine) = figure(medium, &load, Quantity::Iops, excluded)? else { continue };
         let Some(its) = figure(volume, &load, Quantity::Iops, excluded)? else { continue };
         let ratio = log_rate_ratio(mine.value, its.value)?;
-        let draws = |f: &Figure, seed| f.posterior.draws(About::Mean, LOG_DRAWS, seed).ok();
+        let draws = |f: &EvidenceFigure, seed| f.posterior.draws(About::Mean, LOG_DRAWS, seed).ok();
         let probability = draws(&mine, 1)
             .zip(draws(&its, 2))
             .map(|(mine, its)| mine.iter().zip(&its).filter(|(m, i)| m > i).count() as f64 / LOG_DRAWS as f64);
@@ -426,7 +430,7 @@ pub(super) fn log_advice(
 
 /// Random writes of the medium over those of the volume, each in operations per second of 4 KiB at queue depth 1. A cache
 /// for reads is fed in sequence and does not care; each synchronous write of the volume waits for its log.
-pub(super) fn log_rate_ratio(medium_iops: f64, volume_iops: f64) -> Result<f64, Refusal> {
+pub(super) fn log_rate_ratio(medium_iops: f64, volume_iops: f64) -> Result<f64, InputRefusal> {
     Ok(positive("the random write of the medium", medium_iops)?
         / positive("the random write of the volume", volume_iops)?)
 }

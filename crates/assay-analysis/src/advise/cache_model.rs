@@ -1,7 +1,7 @@
 //! Whether a flash medium is worth having as read cache: service times, the share of hits, and the verdict.
 
 use assay_stats::LEVEL;
-use assay_stats::decide::{About, Posterior, Refusal, a_share, draws_together, not_negative, positive};
+use assay_stats::decide::{About, InputRefusal, Posterior, a_share, draws_together, not_negative, positive};
 use serde::Serialize;
 
 /// In a word.
@@ -16,14 +16,14 @@ pub enum CacheWord {
     /// Neither is certain, or something is in the way: see the warnings.
     Marginal,
     /// The data do not tell.
-    CannotTell(Why),
+    CannotTell(CacheUnknown),
 }
 
 /// The missing information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum CacheUnknown {
     /// One value has no interval.
     OneValue,
     /// How often the cache is hit.
@@ -114,7 +114,7 @@ pub(super) struct CacheVerdict {
 ///
 /// # Errors
 /// Quantities that are not positive and finite, shares outside 0 to 1.
-pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, Refusal> {
+pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, InputRefusal> {
     a_share("the share of hits", cache.hits)?;
     not_negative("the headers' share", cache.header_share)?;
     let warnings = warnings(cache)?;
@@ -124,7 +124,7 @@ pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, Refusal> {
     let speed_up = |slow: f64, fast: f64| Service::new(slow, fast, cache.feed_share, cache.ram)?.speed_up(cache.hits);
     let point = speed_up(cache.slow_iops.value(), cache.cache_iops.value())?;
     let Ok(drawn) = draws_together([&cache.slow_iops, &cache.cache_iops], About::Mean, DRAWS, seed) else {
-        let word = CacheWord::CannotTell(Why::OneValue);
+        let word = CacheWord::CannotTell(CacheUnknown::OneValue);
         return Ok(CacheVerdict { word, speed_up: Some(point), interval: None, warnings });
     };
     let mut draws = Vec::with_capacity(DRAWS);
@@ -145,7 +145,7 @@ pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, Refusal> {
     Ok(CacheVerdict { word, speed_up: Some(point), interval: Some((low, high)), warnings })
 }
 
-fn warnings(cache: &Cache) -> Result<Vec<CacheWarning>, Refusal> {
+fn warnings(cache: &Cache) -> Result<Vec<CacheWarning>, InputRefusal> {
     let share = cache.feed_share;
     let set_at_most = LOW_FEED * positive("the sequential write of the cache", cache.sequential_write)?;
     let mut found = Vec::new();
@@ -208,7 +208,7 @@ impl Service {
     /// # Errors
     /// Rates and times that are not positive and finite, shares outside 0 to 1; a feed that takes
     /// all of the cache's time.
-    pub fn new(slow_iops: f64, cache_iops: f64, feed_share: f64, ram: Ram) -> Result<Self, Refusal> {
+    pub fn new(slow_iops: f64, cache_iops: f64, feed_share: f64, ram: Ram) -> Result<Self, InputRefusal> {
         let slow = 1.0 / positive("the operations per second of the slow volume", slow_iops)?;
         let cache = 1.0 / positive("the operations per second of the cache", cache_iops)?;
         positive("what the feed leaves of the cache's time", 1.0 - not_negative("the feed's share", feed_share)?)?;
@@ -228,7 +228,7 @@ impl Service {
     ///
     /// # Errors
     /// A share outside 0 to 1.
-    pub fn with_cache(&self, hits: f64) -> Result<f64, Refusal> {
+    pub fn with_cache(&self, hits: f64) -> Result<f64, InputRefusal> {
         let hits = a_share("the share of hits", hits)?;
         let behind = (1.0 - hits) * self.slow + hits * self.cache;
         Ok(self.ram.with_cache * self.ram.seconds + (1.0 - self.ram.with_cache) * behind)
@@ -238,7 +238,7 @@ impl Service {
     ///
     /// # Errors
     /// A share outside 0 to 1.
-    pub fn speed_up(&self, hits: f64) -> Result<f64, Refusal> {
+    pub fn speed_up(&self, hits: f64) -> Result<f64, InputRefusal> {
         Ok(self.without_cache() / self.with_cache(hits)?)
     }
 
@@ -246,7 +246,7 @@ impl Service {
     ///
     /// # Errors
     /// A factor that is not positive and finite.
-    pub fn hits_for(&self, factor: f64) -> Result<Option<f64>, Refusal> {
+    pub fn hits_for(&self, factor: f64) -> Result<Option<f64>, InputRefusal> {
         let target = self.without_cache() / positive("the speed-up", factor)?;
         let (none, all) = (self.with_cache(0.0)?, self.with_cache(1.0)?);
         let hits = (none - target) / (none - all);
@@ -259,7 +259,7 @@ impl Service {
 ///
 /// # Errors
 /// Rates that are not positive and finite.
-pub(super) fn feed(limit: f64, misses: Option<f64>, cache_sequential_write: f64) -> Result<f64, Refusal> {
+pub(super) fn feed(limit: f64, misses: Option<f64>, cache_sequential_write: f64) -> Result<f64, InputRefusal> {
     let limit = positive("the limit of the feed", limit)?;
     let feed = misses.map_or(Ok(limit), |m| not_negative("the rate of misses", m).map(|m| m.min(limit)))?;
     Ok(feed / positive("the sequential write of the cache", cache_sequential_write)?)
@@ -269,7 +269,7 @@ pub(super) fn feed(limit: f64, misses: Option<f64>, cache_sequential_write: f64)
 ///
 /// # Errors
 /// Quantities that are not positive and finite.
-pub(super) fn fill_seconds(bytes: f64, feed: f64, cache_sequential_write: f64) -> Result<f64, Refusal> {
+pub(super) fn fill_seconds(bytes: f64, feed: f64, cache_sequential_write: f64) -> Result<f64, InputRefusal> {
     let rate = positive("the feed", feed)?.min(positive("the sequential write of the cache", cache_sequential_write)?);
     Ok(positive("the size of the cache", bytes)? / rate)
 }
@@ -311,7 +311,7 @@ pub(super) struct Hits {
 ///
 /// # Errors
 /// Quantities that are not positive and finite.
-pub(super) fn header_bytes(cache_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, Refusal> {
+pub(super) fn header_bytes(cache_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, InputRefusal> {
     let blocks = positive("the size of the cache", cache_bytes)? / positive("the block size", block_bytes)?;
     Ok(blocks * positive("the size of a header", per_block)?)
 }
@@ -320,7 +320,7 @@ pub(super) fn header_bytes(cache_bytes: f64, block_bytes: f64, per_block: f64) -
 ///
 /// # Errors
 /// Quantities that are not positive and finite.
-pub(super) fn reach(ram_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, Refusal> {
+pub(super) fn reach(ram_bytes: f64, block_bytes: f64, per_block: f64) -> Result<f64, InputRefusal> {
     let headers = positive("the RAM cache", ram_bytes)? * LARGEST_HEADER_SHARE;
     Ok(headers / positive("the size of a header", per_block)? * positive("the block size", block_bytes)?)
 }
@@ -337,12 +337,12 @@ pub(super) fn hits(
     cache_bytes: f64,
     block_bytes: f64,
     per_block: f64,
-) -> Result<Hits, Refusal> {
+) -> Result<Hits, InputRefusal> {
     let working = positive("the working set", working_bytes)? / positive("the block size", block_bytes)?;
     let usable_bytes = cache_bytes.min(reach(ram_bytes, block_bytes, per_block)?);
     let header_bytes = header_bytes(positive("the size of the cache", cache_bytes)?, block_bytes, per_block)?
         .min(ram_bytes * LARGEST_HEADER_SHARE);
-    let of_blocks = |bytes: f64| -> Result<f64, Refusal> {
+    let of_blocks = |bytes: f64| -> Result<f64, InputRefusal> {
         let blocks = (bytes / block_bytes).min(working);
         match reuse {
             Reuse::Uniform => Ok(blocks / working),

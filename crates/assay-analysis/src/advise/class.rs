@@ -16,13 +16,13 @@ use super::evidence::{AdviseError, Subject, UnitValues, name_missing, nothing_le
 use crate::{Excluded, Load, Mark, Quantity, loads};
 
 /// All quantities that classes ask for.
-pub(super) const KINDS: [Kind; 3] = [Kind::SequentialWrite, Kind::RandomRead, Kind::RandomWrite];
+pub(super) const KINDS: [ClassKind; 3] = [ClassKind::SequentialWrite, ClassKind::RandomRead, ClassKind::RandomWrite];
 
 /// What a class asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ClassKind {
     /// Sustained sequential write in bytes per second.
     SequentialWrite,
     /// Random reads of 4 KiB per second, over all jobs.
@@ -35,7 +35,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum ClassStatus {
     /// Threshold met under these conditions, with 95 % confidence. A class: all of its parts are, each at that
     /// confidence (intersection-union test, Berger 1982).
     Pass,
@@ -68,7 +68,7 @@ pub enum Obstacle {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassPart {
     /// Which one.
-    pub kind: Kind,
+    pub kind: ClassKind,
     /// Load it was measured with.
     pub load: Load,
     /// The load as text.
@@ -92,7 +92,7 @@ pub struct ClassAnswer {
     /// Whether the medium claims it.
     pub claimed: bool,
     /// The answer.
-    pub status: Status,
+    pub status: ClassStatus,
     /// Why it is not testable; null where it is.
     pub obstacle: Option<Obstacle>,
     /// The quantities behind it.
@@ -104,11 +104,11 @@ pub struct ClassAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassTest {
     /// Which one.
-    pub kind: Kind,
+    pub kind: ClassKind,
     /// What the class asks for, in bytes or operations per second.
     pub threshold: f64,
     /// The answer.
-    pub status: Status,
+    pub status: ClassStatus,
     /// Whether the estimate is below the threshold; `None` where it was not measured.
     pub below: Option<bool>,
 }
@@ -146,7 +146,7 @@ impl ClassAdvice {
     #[must_use]
     pub fn is_no(&self) -> bool {
         let mut all = self.units.iter().flat_map(|s| &s.classes);
-        all.any(|c| c.status == Status::Fail && (c.claimed || !self.asked.is_empty()))
+        all.any(|c| c.status == ClassStatus::Fail && (c.claimed || !self.asked.is_empty()))
     }
 }
 
@@ -174,7 +174,7 @@ pub enum ModelWord {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelPart {
     /// Which one.
-    pub kind: Kind,
+    pub kind: ClassKind,
     /// What the class asks for.
     pub threshold: f64,
     /// The answer.
@@ -212,9 +212,9 @@ pub struct ModelClasses {
 }
 
 /// What a class asks for, in bytes or operations per second.
-pub(super) fn needs(class: &Class) -> Vec<(Kind, f64)> {
-    let random = class.random.map(|(read, write)| [(Kind::RandomRead, read), (Kind::RandomWrite, write)]);
-    std::iter::once((Kind::SequentialWrite, class.sequential_write)).chain(random.into_iter().flatten()).collect()
+pub(super) fn needs(class: &Class) -> Vec<(ClassKind, f64)> {
+    let random = class.random.map(|(read, write)| [(ClassKind::RandomRead, read), (ClassKind::RandomWrite, write)]);
+    std::iter::once((ClassKind::SequentialWrite, class.sequential_write)).chain(random.into_iter().flatten()).collect()
 }
 
 /// Block size that application performance classes are about (SD 5.1 and 6.0).
@@ -261,17 +261,17 @@ pub fn class(records: &[Observation], asked: &[&'static str]) -> Result<ClassAdv
 
 /// The largest blocks of sequential writes; of random 4 KiB the load with the most in flight, as the thresholds are
 /// about what a card can do. Each unit by the best of its own loads, so that others change nothing of its answer.
-fn measured(subject: &Subject<'_>, kind: Kind, excluded: &mut Vec<Excluded>) -> Measured {
+fn measured(subject: &Subject<'_>, kind: ClassKind, excluded: &mut Vec<Excluded>) -> Measured {
     let mut all = loads(subject.records.iter().copied());
     all.retain(|l| {
         !l.synced
             && l.is_plain()
             && match kind {
-                Kind::SequentialWrite => (l.op(), l.pattern()) == (Op::Write, Some(Pattern::Sequential)),
-                Kind::RandomRead => {
+                ClassKind::SequentialWrite => (l.op(), l.pattern()) == (Op::Write, Some(Pattern::Sequential)),
+                ClassKind::RandomRead => {
                     (l.op(), l.pattern(), l.block_bytes) == (Op::Read, Some(Pattern::Random), CLASS_BLOCK)
                 }
-                Kind::RandomWrite => {
+                ClassKind::RandomWrite => {
                     (l.op(), l.pattern(), l.block_bytes) == (Op::Write, Some(Pattern::Random), CLASS_BLOCK)
                 }
             }
@@ -282,8 +282,8 @@ fn measured(subject: &Subject<'_>, kind: Kind, excluded: &mut Vec<Excluded>) -> 
         // Of all jobs together: thresholds are about the card, not about a job. Of writes the durable rate where it
         // is known.
         let quantities: &[Quantity] = match kind {
-            Kind::SequentialWrite => &[Quantity::DurableBytesPerSecond, Quantity::BytesPerSecond],
-            Kind::RandomRead | Kind::RandomWrite => &[Quantity::Iops],
+            ClassKind::SequentialWrite => &[Quantity::DurableBytesPerSecond, Quantity::BytesPerSecond],
+            ClassKind::RandomRead | ClassKind::RandomWrite => &[Quantity::Iops],
         };
         for unit in quantities.iter().flat_map(|quantity| units(&subject.records, &load, *quantity, excluded)) {
             if found.iter().all(|(_, known)| known.unit != unit.unit) {
@@ -317,7 +317,7 @@ fn specimen(
     asked: &[&'static str],
 ) -> Result<SpecimenClasses, AdviseError> {
     let records = subject.records.iter().copied().filter(|r| crate::identity(r).unit == unit).collect();
-    let of_unit = |(kind, all): (Kind, &'_ Measured)| {
+    let of_unit = |(kind, all): (ClassKind, &'_ Measured)| {
         all.iter().find(|(_, of)| of.unit == unit).map(|(load, of)| judged(kind, load, of))
     };
     let figures = KINDS.into_iter().zip(measured).filter_map(of_unit).collect::<Result<_, _>>()?;
@@ -330,7 +330,7 @@ fn specimen(
     Ok(SpecimenClasses { model: subject.model.clone(), unit: unit.to_owned(), figures, classes })
 }
 
-fn judged(kind: Kind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseError> {
+fn judged(kind: ClassKind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseError> {
     let values = unit.repeats();
     let bounds = decide::bounds(&values)?;
     // A card that meets a threshold does so on any day.
@@ -361,10 +361,10 @@ fn judged(kind: Kind, load: &Load, unit: &UnitValues) -> Result<Judged, AdviseEr
 fn answer(class: &Class, unit: &Unit<'_>, claimed: bool) -> ClassAnswer {
     let needs = needs(class);
     let tests: Vec<ClassTest> = needs.iter().map(|need| test(*need, needs.len() > 1, unit)).collect();
-    let order = [Status::Fail, Status::BusLimited, Status::NotMeasured, Status::Indeterminate];
+    let order = [ClassStatus::Fail, ClassStatus::BusLimited, ClassStatus::NotMeasured, ClassStatus::Indeterminate];
     let worst = order.into_iter().find(|s| tests.iter().any(|t| t.status == *s));
     let obstacle = obstacle(class, unit);
-    let status = if obstacle.is_some() { Status::NotTestable } else { worst.unwrap_or(Status::Pass) };
+    let status = if obstacle.is_some() { ClassStatus::NotTestable } else { worst.unwrap_or(ClassStatus::Pass) };
     ClassAnswer { class: class.name, claimed, status, obstacle, tests }
 }
 
@@ -381,19 +381,19 @@ fn obstacle(class: &Class, unit: &Unit<'_>) -> Option<Obstacle> {
 }
 
 /// One quantity of a class, the only one or one of three.
-fn test((kind, threshold): (Kind, f64), of_three: bool, unit: &Unit<'_>) -> ClassTest {
+fn test((kind, threshold): (ClassKind, f64), of_three: bool, unit: &Unit<'_>) -> ClassTest {
     let Some(Judged { figure, high, high_of_three }) = unit.figures.iter().find(|j| j.figure.kind == kind) else {
-        return ClassTest { kind, threshold, status: Status::NotMeasured, below: None };
+        return ClassTest { kind, threshold, status: ClassStatus::NotMeasured, below: None };
     };
     let low = figure.bounds.map(|(low, _)| low);
     let high = if of_three { *high_of_three } else { *high };
     let status = match (low, high) {
         // The best of several runs bounds the unit from above, as the bus does from below.
-        (Some(low), _) if low >= threshold && figure.marks.contains(&Mark::BestOf) => Status::Indeterminate,
-        (Some(low), _) if low >= threshold => Status::Pass,
-        (_, Some(high)) if high < threshold && figure.marks.contains(&Mark::BusLimited) => Status::BusLimited,
-        (_, Some(high)) if high < threshold => Status::Fail,
-        _ => Status::Indeterminate,
+        (Some(low), _) if low >= threshold && figure.marks.contains(&Mark::BestOf) => ClassStatus::Indeterminate,
+        (Some(low), _) if low >= threshold => ClassStatus::Pass,
+        (_, Some(high)) if high < threshold && figure.marks.contains(&Mark::BusLimited) => ClassStatus::BusLimited,
+        (_, Some(high)) if high < threshold => ClassStatus::Fail,
+        _ => ClassStatus::Indeterminate,
     };
     ClassTest { kind, threshold, status, below: Some(figure.value < threshold) }
 }
@@ -420,15 +420,15 @@ pub(super) fn model_classes(
     specimens: &[SpecimenClasses],
     asked: &[&'static str],
 ) -> Result<Option<ModelClasses>, AdviseError> {
-    let means = |kind: Kind| -> Vec<f64> {
+    let means = |kind: ClassKind| -> Vec<f64> {
         let of = KINDS.iter().position(|k| *k == kind).map(|at| &measured[at]);
         of.into_iter().flatten().filter_map(|(_, unit)| unit.mean()).collect()
     };
-    let judged = |class: &Class, kind: Kind, status: Status| {
+    let judged = |class: &Class, kind: ClassKind, status: ClassStatus| {
         let of = specimens.iter().flat_map(|s| &s.classes).filter(|c| c.class == class.name);
         of.flat_map(|c| &c.tests).any(|test| (test.kind, test.status) == (kind, status))
     };
-    let bounded = |kind: Kind| {
+    let bounded = |kind: ClassKind| {
         let mut of = specimens.iter().flat_map(|s| &s.figures).filter(|figure| figure.kind == kind);
         of.any(|figure| figure.bounds.is_some())
     };
@@ -450,9 +450,9 @@ pub(super) fn model_classes(
 fn model_answer(
     class: &Class,
     testable: bool,
-    means: impl Fn(Kind) -> Vec<f64>,
-    bounded: impl Fn(Kind) -> bool,
-    judged: impl Fn(Kind, Status) -> bool,
+    means: impl Fn(ClassKind) -> Vec<f64>,
+    bounded: impl Fn(ClassKind) -> bool,
+    judged: impl Fn(ClassKind, ClassStatus) -> bool,
 ) -> Result<ModelAnswer, AdviseError> {
     let mut parts = Vec::new();
     for (kind, threshold) in needs(class) {
@@ -464,8 +464,8 @@ fn model_answer(
         let limits = tolerance(&values, CONTENT)?;
         let word = match word(limits, threshold) {
             // A model is not judged more certainly than its units.
-            ModelWord::Pass if !judged(kind, Status::Pass) => ModelWord::Indeterminate,
-            ModelWord::Fail if !judged(kind, Status::Fail) => ModelWord::Indeterminate,
+            ModelWord::Pass if !judged(kind, ClassStatus::Pass) => ModelWord::Indeterminate,
+            ModelWord::Fail if !judged(kind, ClassStatus::Fail) => ModelWord::Indeterminate,
             word => word,
         };
         let lower_limit = limits.map(|limits| limits.lower).filter(|_| bounded(kind));

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use assay_core::observation::Observation;
 use assay_core::workload::Op;
 use assay_stats::days::{RunOfDay, days, log_mean_over_days};
-use assay_stats::decide::{About, Posterior, Refusal};
+use assay_stats::decide::{About, InputRefusal, Posterior};
 use assay_stats::rank::Precision;
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, between_units};
 use assay_stats::{LEVEL, OverDays};
@@ -260,7 +260,7 @@ pub enum AdviseError {
     },
     /// The statistics cannot answer.
     #[error("{0}")]
-    Refused(#[from] Refusal),
+    Refused(#[from] InputRefusal),
 }
 
 fn because(reasons: &[String]) -> String {
@@ -278,7 +278,7 @@ fn because(reasons: &[String]) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Basis {
+pub enum EvidenceBasis {
     /// The means of several units: it speaks for the model.
     Units,
     /// The means of several days of one unit: it speaks for that unit.
@@ -292,7 +292,7 @@ pub enum Basis {
 /// A figure and its uncertainty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Figure {
+pub struct EvidenceFigure {
     /// The load it was measured with.
     pub load: Load,
     /// The load as text.
@@ -308,7 +308,7 @@ pub struct Figure {
     /// Number of values it is computed from: units or repeats.
     pub n: usize,
     /// The kind of these values.
-    pub basis: Basis,
+    pub basis: EvidenceBasis,
     /// How it was computed.
     pub method: &'static str,
     /// Caveats.
@@ -320,7 +320,7 @@ pub struct Figure {
     own: Option<f64>,
 }
 
-impl Figure {
+impl EvidenceFigure {
     /// A figure of several units. The caller sets the number and the method.
     fn new(
         load: &Load,
@@ -339,7 +339,7 @@ impl Figure {
             interval,
             level: interval.map(|_| LEVEL),
             n: 0,
-            basis: Basis::Units,
+            basis: EvidenceBasis::Units,
             method: "",
             marks,
             own: None,
@@ -357,9 +357,9 @@ impl Figure {
     pub(super) fn model(&self) -> Result<Posterior, AdviseError> {
         match self.basis {
             _ if self.n == 1 => Ok(self.posterior),
-            Basis::Units if self.n > 2 => Ok(self.posterior),
-            Basis::Units => self.by_own_units(self.n),
-            Basis::Days | Basis::Runs | Basis::Repeats => self.by_own_units(1),
+            EvidenceBasis::Units if self.n > 2 => Ok(self.posterior),
+            EvidenceBasis::Units => self.by_own_units(self.n),
+            EvidenceBasis::Days | EvidenceBasis::Runs | EvidenceBasis::Repeats => self.by_own_units(1),
         }
     }
 
@@ -472,7 +472,7 @@ pub(super) fn figure(
     load: &Load,
     quantity: Quantity,
     excluded: &mut Vec<Excluded>,
-) -> Result<Option<Figure>, AdviseError> {
+) -> Result<Option<EvidenceFigure>, AdviseError> {
     let mut units = units(&subject.records, load, quantity, excluded);
     let factor = subject.factors(load, quantity);
     for unit in &mut units {
@@ -487,21 +487,21 @@ pub(super) fn figure(
 }
 
 /// The figure of one unit, over its runs or over the repeats of the one there is.
-pub(super) fn of_one(unit: &UnitValues, load: &Load, quantity: Quantity) -> Result<Figure, AdviseError> {
+pub(super) fn of_one(unit: &UnitValues, load: &Load, quantity: Quantity) -> Result<EvidenceFigure, AdviseError> {
     let days = days(unit.dated()).len();
     let (n, basis) = match &unit.runs[..] {
-        [run] => (run.len(), Basis::Repeats),
-        runs if days == 1 => (runs.len(), Basis::Runs),
-        _ => (days, Basis::Days),
+        [run] => (run.len(), EvidenceBasis::Repeats),
+        runs if days == 1 => (runs.len(), EvidenceBasis::Runs),
+        _ => (days, EvidenceBasis::Days),
     };
     let posterior = unit.on_any_day()?;
     let interval = unit.over_days().and_then(|over| over.interval(LEVEL));
     let method = match (n, basis) {
         (1, _) => "one value, no interval",
-        (_, Basis::Days) => {
+        (_, EvidenceBasis::Days) => {
             "geometric mean of days of one unit, t interval on logarithms with an assumed spread of days"
         }
-        (_, Basis::Runs) => {
+        (_, EvidenceBasis::Runs) => {
             "geometric mean of runs of one unit on one day, t interval on logarithms with an assumed spread of days"
         }
         _ => {
@@ -509,7 +509,7 @@ pub(super) fn of_one(unit: &UnitValues, load: &Load, quantity: Quantity) -> Resu
         }
     };
     let marks = unit.marks.clone();
-    Ok(Figure { n, basis, method, ..Figure::new(load, quantity, posterior, interval, marks) })
+    Ok(EvidenceFigure { n, basis, method, ..EvidenceFigure::new(load, quantity, posterior, interval, marks) })
 }
 
 fn of_several(
@@ -517,7 +517,7 @@ fn of_several(
     subject: &Subject<'_>,
     load: &Load,
     quantity: Quantity,
-) -> Result<Figure, AdviseError> {
+) -> Result<EvidenceFigure, AdviseError> {
     let values: Vec<f64> = units.iter().filter_map(UnitValues::mean).collect();
     let known = subject.precision(load, quantity);
     let posterior = of_units(&values, known)?;
@@ -532,8 +532,8 @@ fn of_several(
     };
     let marks = units.iter().flat_map(|u| u.marks.clone()).collect();
     let own = Posterior::of_units(&values)?.unit_variance();
-    let figure = Figure::new(load, quantity, posterior, interval, marks);
-    Ok(Figure { n: values.len(), method, own, ..figure })
+    let figure = EvidenceFigure::new(load, quantity, posterior, interval, marks);
+    Ok(EvidenceFigure { n: values.len(), method, own, ..figure })
 }
 
 /// The mean of units, as well as the ranking knows it; a point where it does not, as of copies of one value.
@@ -558,7 +558,7 @@ pub(super) fn rate(
     subject: &Subject<'_>,
     load: &Load,
     excluded: &mut Vec<Excluded>,
-) -> Result<Option<Figure>, AdviseError> {
+) -> Result<Option<EvidenceFigure>, AdviseError> {
     let quantity =
         if durable(&subject.records, load) { Quantity::DurableBytesPerSecond } else { Quantity::BytesPerSecond };
     figure(subject, load, quantity, excluded)

@@ -16,16 +16,16 @@ pub use buy::{BuyAdvice, BuyOffer, BuyQuestion, Choice, Question, buy};
 pub use cache::{
     CacheAdvice, CacheQuestion, CacheUse, Header, HitSource, HitsUsed, LogAdvice, LogWord, SpeedUp, cache,
 };
-pub use cache_model::{CacheWarning, CacheWord, Why};
+pub use cache_model::{CacheUnknown, CacheWarning, CacheWord};
 pub use class::{
-    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, ModelAnswer, ModelClasses, ModelPart, ModelWord, Obstacle,
-    SpecimenClasses, Status, class, class_named,
+    ClassAdvice, ClassAnswer, ClassKind, ClassPart, ClassStatus, ClassTest, ModelAnswer, ModelClasses, ModelPart,
+    ModelWord, Obstacle, SpecimenClasses, class, class_named,
 };
-pub use evidence::{AdviseError, Basis, Figure};
-pub use nas::{NasAdvice, NasModel, NasQuestion, NasRow, Term, Terms, WhatIf, nas};
+pub use evidence::{AdviseError, EvidenceBasis, EvidenceFigure};
+pub use nas::{NasAdvice, NasModel, NasQuestion, NasRow, ShareTerms, Term, WhatIf, nas};
 pub use nas_share::{Even, Link, NasVerdict, Need};
-pub use nas_volume::{Together, VolumeFigures};
-pub use purchase::{Price, PriceError, Standing};
+pub use nas_volume::{VolumeFigures, VolumeTogether};
+pub use purchase::{FrontStanding, Price, PriceError};
 
 #[cfg(test)]
 mod oracles;

@@ -7,7 +7,9 @@ use assay_core::workload::Pattern;
 use assay_stats::decide::About;
 use serde::Serialize;
 
-use super::evidence::{AdviseError, Figure, Subject, durable, figure, name_missing, nothing_left, some_subjects};
+use super::evidence::{
+    AdviseError, EvidenceFigure, Subject, durable, figure, name_missing, nothing_left, some_subjects,
+};
 use super::nas_share::{Even, Limit, Link, Local, MeasuredTerms, Nas, NasVerdict, Need, decide, share};
 use super::nas_volume::{Measured, Volume, VolumeFigures, mixed};
 use crate::deciding::{by_model, deciding_load, loads_named};
@@ -95,7 +97,7 @@ pub enum Term {
 /// One term of a share.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Terms {
+pub struct ShareTerms {
     /// The term.
     pub term: Term,
     /// The rate that it leaves to an active node, in bytes per second.
@@ -111,13 +113,13 @@ pub struct NasRow {
     /// The load as text.
     pub title: String,
     /// The rate of the medium, in bytes per second.
-    pub local: Figure,
+    pub local: EvidenceFigure,
     /// The rate that the volume leaves to one active node, in bytes per second.
     pub share_bytes_per_second: f64,
     /// The term that limits the share.
     pub limit: Term,
     /// All known terms of the share.
-    pub terms: Vec<Terms>,
+    pub terms: Vec<ShareTerms>,
     /// Measurements of the volume.
     pub volume: Option<VolumeFigures>,
     /// Number of nodes at which both are equal, by the estimates.
@@ -327,7 +329,7 @@ fn nas_row(
     // One value gives no chance, but where it bounds the medium far below the share.
     found.probability = found.probability.filter(|_| single.is_none() || found.verdict == NasVerdict::Nas);
     let terms = found.share.terms.iter();
-    let terms = terms.map(|(l, rate)| Terms { term: limits.term(*l), bytes_per_second: *rate }).collect();
+    let terms = terms.map(|(l, rate)| ShareTerms { term: limits.term(*l), bytes_per_second: *rate }).collect();
     let break_even = found.break_even;
     let share = found.share.bytes_per_second;
     let what_if = question.what_if_bus.and_then(|bus| {

@@ -1,7 +1,7 @@
 //! What a central volume leaves to each of its nodes, at how many nodes a medium of their own gives as much, and
 //! whether such a medium is faster than the share.
 
-use assay_stats::decide::{About, Posterior, Refusal, a_share, not_negative, positive};
+use assay_stats::decide::{About, InputRefusal, Posterior, a_share, not_negative, positive};
 use serde::Serialize;
 
 use super::evidence::AdviseError;
@@ -93,17 +93,17 @@ pub enum Even {
 }
 
 impl Nas {
-    fn active(&self) -> Result<f64, Refusal> {
+    fn active(&self) -> Result<f64, InputRefusal> {
         let nodes = positive("the number of nodes", f64::from(self.nodes))?;
         Ok((nodes * positive("the active share", a_share("the active share", self.active_share)?)?).max(1.0))
     }
 
-    fn block(&self) -> Result<f64, Refusal> {
+    fn block(&self) -> Result<f64, InputRefusal> {
         positive("the block size", self.block_bytes as f64)
     }
 
     /// Terms that the active nodes divide, undivided.
-    fn shared(&self) -> Result<Vec<(Limit, f64)>, Refusal> {
+    fn shared(&self) -> Result<Vec<(Limit, f64)>, InputRefusal> {
         let mut terms = vec![(Limit::Wire, self.wire.known_payload()?)];
         if let Some(iops) = self.volume_iops {
             terms.push((Limit::Volume, positive("the operations per second of the volume", iops)? * self.block()?));
@@ -112,7 +112,7 @@ impl Nas {
     }
 
     /// Terms that each node has to itself.
-    fn own(&self) -> Result<Vec<(Limit, f64)>, Refusal> {
+    fn own(&self) -> Result<Vec<(Limit, f64)>, InputRefusal> {
         let mut terms = Vec::new();
         if let Some(seconds) = self.answer_seconds {
             let depth = positive("the queue depth", f64::from(self.queue_depth))?;
@@ -134,11 +134,11 @@ fn least(terms: &[(Limit, f64)]) -> Option<(Limit, f64)> {
 ///
 /// # Errors
 /// A quantity that is not positive and finite, a share outside 0 to 1.
-pub(super) fn share(nas: &Nas) -> Result<Share, Refusal> {
+pub(super) fn share(nas: &Nas) -> Result<Share, InputRefusal> {
     let active = nas.active()?;
     let mut terms: Vec<(Limit, f64)> = nas.shared()?.into_iter().map(|(limit, rate)| (limit, rate / active)).collect();
     terms.extend(nas.own()?);
-    let (limit, bytes_per_second) = least(&terms).ok_or(Refusal::TooFew { what: "terms", least: 1, given: 0 })?;
+    let (limit, bytes_per_second) = least(&terms).ok_or(InputRefusal::TooFew { what: "terms", least: 1, given: 0 })?;
     Ok(Share { bytes_per_second, limit, terms })
 }
 
@@ -146,13 +146,13 @@ pub(super) fn share(nas: &Nas) -> Result<Share, Refusal> {
 ///
 /// # Errors
 /// As [`share`], and a rate that is not positive and finite.
-pub(super) fn break_even(nas: &Nas, local: f64) -> Result<Even, Refusal> {
+pub(super) fn break_even(nas: &Nas, local: f64) -> Result<Even, InputRefusal> {
     let local = positive("the rate of the medium", local)?;
     nas.active()?;
     if least(&nas.own()?).is_some_and(|(_, rate)| rate < local) {
         return Ok(Even::Always);
     }
-    let (_, total) = least(&nas.shared()?).ok_or(Refusal::TooFew { what: "terms", least: 1, given: 0 })?;
+    let (_, total) = least(&nas.shared()?).ok_or(InputRefusal::TooFew { what: "terms", least: 1, given: 0 })?;
     // A single node is always whole: the active share divides from the second one on.
     Ok(if total < local { Even::Always } else { Even::Nodes(total / (nas.active_share * local)) })
 }
@@ -236,7 +236,7 @@ pub(super) fn decide(
                 false => faster(&|at| share.shifted(nas, shifts[at]).ln() + margin.ln_1p()),
             };
         }
-        Err(Refusal::NoInterval { .. }) => {}
+        Err(InputRefusal::NoInterval { .. }) => {}
         Err(other) => return Err(other.into()),
     }
     let sure = |p: f64| p >= SURE || p <= 1.0 - SURE;
@@ -253,7 +253,7 @@ pub(super) fn decide(
 }
 
 /// What the logarithm of the terms that were measured may be off by; empty where all is given.
-fn shifts(nas: &Nas, seed: u64) -> Result<Vec<f64>, Refusal> {
+fn shifts(nas: &Nas, seed: u64) -> Result<Vec<f64>, InputRefusal> {
     let Some(measured) = nas.measured else { return Ok(Vec::new()) };
     let shift = Posterior::moderated(0.0, measured.error, None, measured.degrees)?;
     // Another stream of draws than the medium's.
@@ -334,7 +334,7 @@ impl Link {
     }
 
     /// The same, where the rate is above zero and finite.
-    pub(super) fn known_payload(self) -> Result<f64, Refusal> {
+    pub(super) fn known_payload(self) -> Result<f64, InputRefusal> {
         match self {
             Self::Line(rate) => positive("the line rate", rate)?,
             Self::Payload(rate) => positive("the payload rate", rate)?,

@@ -5,7 +5,7 @@ use assay_core::workload::{Op, Pattern};
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
 use serde::Serialize;
 
-use super::evidence::{AdviseError, Figure, Subject, UnitValues, durable, figure, of_one, one_subject};
+use super::evidence::{AdviseError, EvidenceFigure, Subject, UnitValues, durable, figure, of_one, one_subject};
 use crate::admission::admit;
 use crate::exclusion::Reason;
 use crate::identity::days_of_one;
@@ -19,14 +19,14 @@ use crate::{Excluded, Load, Mark, Quantity, loads};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VolumeFigures {
     /// The rate of one client alone under the same load, in bytes per second.
-    pub alone: Option<Figure>,
+    pub alone: Option<EvidenceFigure>,
     /// Operations per second under the deepest load of the same kind and block size with at least eight operations in
     /// flight. One client measured it, so it is a lower bound of the volume.
-    pub deepest: Option<Figure>,
+    pub deepest: Option<EvidenceFigure>,
     /// The best rate that one client had under any load in that direction, in bytes per second.
-    pub best: Option<Figure>,
+    pub best: Option<EvidenceFigure>,
     /// The rates of nodes that measured the volume at once.
-    pub together: Option<Together>,
+    pub together: Option<VolumeTogether>,
 }
 
 impl VolumeFigures {
@@ -44,17 +44,17 @@ impl VolumeFigures {
 /// The rate of each of several nodes that measure the volume at once.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Together {
+pub struct VolumeTogether {
     /// Number of nodes.
     pub nodes: u32,
     /// Repeats of these runs that are left out, because not all nodes made them at the same time or because another
     /// number of nodes did.
     pub left_out: usize,
     /// The share of one node, in bytes per second.
-    pub share: Figure,
+    pub share: EvidenceFigure,
 }
 
-impl Together {
+impl VolumeTogether {
     /// The sum over all nodes, in bytes per second. With more nodes the volume gives at least this sum.
     #[must_use]
     pub fn sum(&self) -> f64 {
@@ -229,7 +229,7 @@ fn together(
     quantity: Quantity,
     active: f64,
     excluded: &mut Vec<Excluded>,
-) -> Result<Option<Together>, AdviseError> {
+) -> Result<Option<VolumeTogether>, AdviseError> {
     let mut runs: Vec<(AtOnce<'_>, Vec<Got>, usize)> = Vec::new();
     for run in AtOnce::under_load(subject, load, quantity) {
         match run.got(quantity) {
@@ -258,7 +258,7 @@ fn together(
             }
         }
     }
-    Ok(Some(Together { nodes, left_out, share: of_one(&unit, load, quantity)? }))
+    Ok(Some(VolumeTogether { nodes, left_out, share: of_one(&unit, load, quantity)? }))
 }
 
 /// The figures that one client measured.
@@ -271,7 +271,7 @@ fn by_one(
     let Some(alone) = figure(volume, load, quantity, excluded)? else { return Ok(VolumeFigures::default()) };
     let all = loads(volume.records.iter().copied());
     let mut best = alone.clone();
-    let mut deepest: Option<(u64, Figure)> = None;
+    let mut deepest: Option<(u64, EvidenceFigure)> = None;
     for other in all.iter().filter(|l| l.op() == load.op() && l.offered.is_empty() && same_kind(l, load)) {
         if let Some(found) = figure(volume, other, quantity, excluded)?.filter(|f| f.value > best.value) {
             best = found;

@@ -8,8 +8,8 @@ use assay_core::workload::{Op, Pattern};
 
 use super::samples::{around, broken, card, fake, invalid, published_cards, record, with, work};
 use super::{
-    CacheQuestion, CacheUse, CacheWarning, CacheWord, Even, HitSource, Link, LogWord, NasQuestion, NasVerdict, Need,
-    Status, Term, Why, cache, class, nas,
+    CacheQuestion, CacheUnknown, CacheUse, CacheWarning, CacheWord, ClassStatus, Even, HitSource, Link, LogWord,
+    NasQuestion, NasVerdict, Need, Term, cache, class, nas,
 };
 use crate::published;
 
@@ -143,7 +143,7 @@ fn nodes_of_one_run_are_one_measurement_of_the_volume() {
     assert!((uneven.value / 1.6e6 - 1.0).abs() < 1e-3, "{uneven:?}");
     // More nodes on the same day say no more about other days.
     let (seven, more) = (figure(&shares(&[1.6; 7])), figure(&shares(&[0.4; 28])));
-    let width = |f: &super::Figure| f.interval.map(|(low, high)| (high / low).ln()).unwrap();
+    let width = |f: &super::EvidenceFigure| f.interval.map(|(low, high)| (high / low).ln()).unwrap();
     assert!((width(&seven) / width(&more) - 1.0).abs() < 0.05, "{seven:?}\n{more:?}");
     assert!(width(&seven) > 0.1, "days: {seven:?}");
 }
@@ -382,9 +382,9 @@ fn the_published_stick_before_the_published_disk() {
     assert_eq!((log.word, log.synced), (LogWord::Refused, false));
     assert!((log.ratio - 5.2 / 223.9).abs() < 1e-9);
     let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };
-    assert_eq!(cache(&stick, &disk, &quiet).unwrap().word, CacheWord::CannotTell(Why::OneValue));
+    assert_eq!(cache(&stick, &disk, &quiet).unwrap().word, CacheWord::CannotTell(CacheUnknown::OneValue));
     let unknown = CacheQuestion { hits: HitSource::Unknown, ..quiet };
-    assert_eq!(cache(&stick, &disk, &unknown).unwrap().word, CacheWord::CannotTell(Why::HitsUnknown));
+    assert_eq!(cache(&stick, &disk, &unknown).unwrap().word, CacheWord::CannotTell(CacheUnknown::HitsUnknown));
 }
 
 fn pair(stick_reads: f64, disk_reads: f64) -> ([Observation; 1], [Observation; 1]) {
@@ -438,7 +438,7 @@ fn a_class_is_judged_by_what_is_durable() {
         (found.units[0].figures[0].value / 1e6, found.units[0].classes[0].status)
     };
     let (rate, status) = stream(None);
-    assert!((rate - 31.46).abs() < 0.01 && status == Status::Pass, "{rate} {status:?}");
+    assert!((rate - 31.46).abs() < 0.01 && status == ClassStatus::Pass, "{rate} {status:?}");
     let (rate, status) = stream(Some(5e6));
-    assert!((rate - 5.0).abs() < 1e-9 && status == Status::Fail, "{rate} {status:?}");
+    assert!((rate - 5.0).abs() < 1e-9 && status == ClassStatus::Fail, "{rate} {status:?}");
 }

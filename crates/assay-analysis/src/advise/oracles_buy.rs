@@ -6,7 +6,7 @@ use assay_core::workload::{Op, Pattern};
 use assay_stats::random::Generator;
 
 use super::samples::{around, broken, card, fake, invalid, labelled, published_cards, record, with, work};
-use super::{BuyQuestion, Choice, Kind, ModelWord, Obstacle, Standing, Status, buy, class};
+use super::{BuyQuestion, Choice, ClassKind, ClassStatus, FrontStanding, ModelWord, Obstacle, buy, class};
 use crate::Reason;
 use crate::rank::{RankOptions, rank};
 
@@ -26,10 +26,10 @@ fn twenty_eight_at_25_dollars_are_700() {
     let Choice::Buy { index, tested_enough, one_unit } = found.choice else { panic!("{:?}", found.choice) };
     let chosen = &found.options[index];
     assert_eq!((chosen.model.as_str(), chosen.cost, chosen.pieces), ("Fast", 700.0, 28));
-    assert_eq!((chosen.standing, tested_enough, one_unit), (Standing::Certain, true, false));
+    assert_eq!((chosen.standing, tested_enough, one_unit), (FrontStanding::Certain, true, false));
     assert!(chosen.regret.unwrap() < 0.01 && chosen.on_front.unwrap() > 0.95);
     let slow = found.options.iter().find(|o| o.model == "Slow").unwrap();
-    assert_eq!(slow.standing, Standing::Off, "as dear and slower");
+    assert_eq!(slow.standing, FrontStanding::Off, "as dear and slower");
     assert!((slow.regret.unwrap() - 2f64.ln()).abs() < 0.02);
     assert_eq!(found.currency, "USD");
     // What a piece does for its price, however many are bought: 1 800 for 25.
@@ -46,7 +46,7 @@ fn budget_power_spares_and_missing_repeats() {
     let cheap = offered("Cheap", 900.0, "20USD");
     let within = BuyQuestion { budget: Some("700USD".parse().unwrap()), ..fleet() };
     let found = buy(&[dear.clone(), cheap.clone()].concat(), &within).unwrap();
-    assert_eq!(found.options[1].standing, Standing::OverBudget, "728 USD");
+    assert_eq!(found.options[1].standing, FrontStanding::OverBudget, "728 USD");
     let Choice::Buy { index, .. } = found.choice else { panic!() };
     assert_eq!(found.options[index].model, "Cheap");
     assert_eq!(buy(&dear, &within).unwrap().choice, Choice::OverBudget);
@@ -64,7 +64,7 @@ fn budget_power_spares_and_missing_repeats() {
     // One value: shown, and takes no part.
     let once = labelled(card("Once", "1", &[1e5]), "price", "1USD");
     let found = buy(&[cheap.clone(), vec![once.clone()]].concat(), &fleet()).unwrap();
-    assert_eq!(found.options[0].standing, Standing::CannotTell);
+    assert_eq!(found.options[0].standing, FrontStanding::CannotTell);
     assert_eq!(found.choice, Choice::CannotTell { by_estimate: 0 }, "one model is no comparison");
     let beside =
         |once: &Observation| buy(&[cheap.clone(), dear.clone(), vec![once.clone()]].concat(), &fleet()).unwrap().choice;
@@ -126,16 +126,19 @@ fn the_six_cards_by_the_one_run_there_is() {
     assert_eq!(found.units.len(), 6);
     for specimen in &found.units {
         let tests = &specimen.classes[0].tests;
-        let of = |kind: Kind| tests.iter().find(|t| t.kind == kind).unwrap();
-        assert_eq!(of(Kind::RandomWrite).below, Some(true), "per-card IOPS are sums over jobs: 147 to 451 of 500");
+        let of = |kind: ClassKind| tests.iter().find(|t| t.kind == kind).unwrap();
+        assert_eq!(of(ClassKind::RandomWrite).below, Some(true), "per-card IOPS are sums over jobs: 147 to 451 of 500");
         // All but one read more than 1500.
-        assert_eq!(of(Kind::RandomRead).below, Some(specimen.unit == "CA (published)"), "{}", specimen.unit);
+        assert_eq!(of(ClassKind::RandomRead).below, Some(specimen.unit == "CA (published)"), "{}", specimen.unit);
         // One run has no bounds, but a value below half of a threshold certainly misses it: 147 of 500.
         let far_below = specimen.unit == "3 (published)";
-        let of_writes = if far_below { Status::Fail } else { Status::Indeterminate };
-        assert_eq!((of(Kind::RandomRead).status, of(Kind::RandomWrite).status), (Status::Indeterminate, of_writes));
+        let of_writes = if far_below { ClassStatus::Fail } else { ClassStatus::Indeterminate };
+        assert_eq!(
+            (of(ClassKind::RandomRead).status, of(ClassKind::RandomWrite).status),
+            (ClassStatus::Indeterminate, of_writes)
+        );
         // No sequential write was measured.
-        assert_eq!(specimen.classes[0].status, if far_below { Status::Fail } else { Status::NotMeasured });
+        assert_eq!(specimen.classes[0].status, if far_below { ClassStatus::Fail } else { ClassStatus::NotMeasured });
     }
     assert!(found.is_no());
     let models: Vec<usize> = found.models.iter().map(|m| m.units).collect();
@@ -157,18 +160,18 @@ fn repeats_pass_fail_or_do_not_tell() {
         (found.units[0].classes[0].status, found.is_no())
     };
     // One run: other days may differ by 9 % to each side, and by 13 % where any of three is to be missed.
-    assert_eq!(status(tested(1700.0, 560.0, 15e6), "A1"), (Status::Pass, false));
-    assert_eq!(status(tested(1600.0, 520.0, 15e6), "A1"), (Status::Indeterminate, false));
-    assert_eq!(status(tested(1600.0, 400.0, 15e6), "A1"), (Status::Fail, true));
-    assert_eq!(status(tested(1600.0, 505.0, 15e6), "A1"), (Status::Indeterminate, false));
-    assert_eq!(status(tested(9000.0, 9000.0, 95e6), "A2"), (Status::NotTestable, false));
-    assert_eq!(status(tested(1.0, 1.0, 34e6), "V30"), (Status::Pass, false));
+    assert_eq!(status(tested(1700.0, 560.0, 15e6), "A1"), (ClassStatus::Pass, false));
+    assert_eq!(status(tested(1600.0, 520.0, 15e6), "A1"), (ClassStatus::Indeterminate, false));
+    assert_eq!(status(tested(1600.0, 400.0, 15e6), "A1"), (ClassStatus::Fail, true));
+    assert_eq!(status(tested(1600.0, 505.0, 15e6), "A1"), (ClassStatus::Indeterminate, false));
+    assert_eq!(status(tested(9000.0, 9000.0, 95e6), "A2"), (ClassStatus::NotTestable, false));
+    assert_eq!(status(tested(1.0, 1.0, 34e6), "V30"), (ClassStatus::Pass, false));
     let mut queueing = tested(9000.0, 9000.0, 95e6);
     queueing.medium.queue.insert("cmdq_en".to_owned(), "1".to_owned());
-    assert_eq!(status(queueing, "A2"), (Status::Pass, false));
+    assert_eq!(status(queueing, "A2"), (ClassStatus::Pass, false));
     let mut limited = tested(1600.0, 550.0, 22e6);
     limited.measurements[0].bus_limited = true;
-    assert_eq!(status(limited, "V30"), (Status::BusLimited, false));
+    assert_eq!(status(limited, "V30"), (ClassStatus::BusLimited, false));
     // Not asked for: only what the medium claims can be a no.
     let mut claims = tested(1600.0, 400.0, 15e6);
     assert!(!class(&[claims.clone()], &[]).unwrap().is_no());
@@ -231,42 +234,42 @@ fn queueing(mut card: Observation) -> Observation {
     card
 }
 
-fn status(card: &Observation, name: &'static str) -> Status {
+fn status(card: &Observation, name: &'static str) -> ClassStatus {
     class(std::slice::from_ref(card), &[name]).unwrap().units[0].classes[0].status
 }
 
 #[test]
 fn classes_of_published_media() {
     let sd = classed_card(&SD_STREAM, &iops(&SD_READ), &iops(&SD_WRITE));
-    assert_eq!((status(&sd, "A1"), status(&sd, "A2")), (Status::Pass, Status::NotTestable));
+    assert_eq!((status(&sd, "A1"), status(&sd, "A2")), (ClassStatus::Pass, ClassStatus::NotTestable));
     let sd = queueing(sd);
-    assert_eq!(status(&sd, "A2"), Status::Fail);
+    assert_eq!(status(&sd, "A2"), ClassStatus::Fail);
     let all = &class(&[sd], &[]).unwrap().units[0].classes;
-    let passed: Vec<_> = all.iter().filter(|c| c.status == Status::Pass).map(|c| c.class).collect();
+    let passed: Vec<_> = all.iter().filter(|c| c.status == ClassStatus::Pass).map(|c| c.class).collect();
     assert_eq!(passed, ["C2", "C4", "C6", "C10", "U1", "V6", "V10", "A1"]);
-    assert_eq!(all.iter().filter(|c| c.status == Status::Fail).count(), 5);
+    assert_eq!(all.iter().filter(|c| c.status == ClassStatus::Fail).count(), 5);
 
     let usb = queueing(classed_card(&SD_STREAM, &iops(&USB_READ), &iops(&USB_WRITE)));
     let a2 = &class(&[usb], &["A2"]).unwrap().units[0].classes[0];
     let of = |kind| a2.tests.iter().find(|t| t.kind == kind).unwrap().status;
-    assert_eq!((of(Kind::RandomRead), of(Kind::RandomWrite)), (Status::Fail, Status::Pass));
-    assert_eq!(a2.status, Status::Fail, "both have to be met");
-    assert_eq!(status(&classed_card(&[], &iops(&SD_READ), &[]), "A1"), Status::NotMeasured);
+    assert_eq!((of(ClassKind::RandomRead), of(ClassKind::RandomWrite)), (ClassStatus::Fail, ClassStatus::Pass));
+    assert_eq!(a2.status, ClassStatus::Fail, "both have to be met");
+    assert_eq!(status(&classed_card(&[], &iops(&SD_READ), &[]), "A1"), ClassStatus::NotMeasured);
 }
 
 #[test]
 fn a_spread_around_the_threshold_does_not_tell() {
     let card = classed_card(&[9.5e6, 10.5e6, 10.2e6], &[], &[]);
-    assert_eq!(status(&card, "C10"), Status::Indeterminate);
-    assert_eq!(status(&card, "C6"), Status::Pass);
-    assert_eq!(status(&card, "U3"), Status::Fail);
+    assert_eq!(status(&card, "C10"), ClassStatus::Indeterminate);
+    assert_eq!(status(&card, "C6"), ClassStatus::Pass);
+    assert_eq!(status(&card, "U3"), ClassStatus::Fail);
 }
 
 #[test]
 fn a_single_repeat_above_the_thresholds_is_no_pass() {
     // 6206 and 3977 KB/s: 3.4 % and 98.9 % above A1.
     let card = classed_card(&[20e6], &[6206.0 / 4.0], &[3977.0 / 4.0]);
-    assert_eq!(status(&card, "A1"), Status::Indeterminate);
+    assert_eq!(status(&card, "A1"), ClassStatus::Indeterminate);
     assert!(class(&[card], &[]).unwrap().units[0].figures.iter().all(|f| f.bounds.is_none()));
 }
 
@@ -276,13 +279,13 @@ fn published_cards_without_queueing_are_not_tested_for_a2() {
     for (read, write) in [(10833.0, 3619.0), (6679.0, 2389.0), (5373.0, 2324.0)] {
         let near = |kibibytes: f64| iops(&[kibibytes * 0.999, kibibytes, kibibytes * 1.001]);
         let plain = classed_card(&[30e6; 3], &near(read), &near(write));
-        assert_eq!(status(&plain, "A2"), Status::NotTestable);
+        assert_eq!(status(&plain, "A2"), ClassStatus::NotTestable);
         let model = class(std::slice::from_ref(&plain), &["A2"]).unwrap();
         assert_eq!(model.models[0].classes[0].word, ModelWord::NotTestable, "what no unit can show no model has");
         // The third reads 10.5 % below A1, by one run: another day may differ by as much.
-        let a1 = if read / 4.0 >= 1500.0 { Status::Pass } else { Status::Indeterminate };
+        let a1 = if read / 4.0 >= 1500.0 { ClassStatus::Pass } else { ClassStatus::Indeterminate };
         assert_eq!(status(&plain, "A1"), a1);
-        assert_eq!(status(&queueing(plain), "A2"), Status::Fail);
+        assert_eq!(status(&queueing(plain), "A2"), ClassStatus::Fail);
     }
 }
 
@@ -291,7 +294,10 @@ fn virtual_disks_have_no_class() {
     let mut card = classed_card(&[30e6; 3], &[9000.0; 3], &[9000.0; 3]);
     card.medium.kind = MediumKind::Virtio;
     let all = &class(&[card], &[]).unwrap().units[0].classes;
-    assert!(all.iter().all(|c| (c.status, c.obstacle) == (Status::NotTestable, Some(Obstacle::Virtual))), "{all:?}");
+    assert!(
+        all.iter().all(|c| (c.status, c.obstacle) == (ClassStatus::NotTestable, Some(Obstacle::Virtual))),
+        "{all:?}"
+    );
 }
 
 /// A card exactly at its three thresholds is called a failure in at most 5 % of cases: the three tests together
@@ -303,7 +309,7 @@ fn a_card_at_all_thresholds_seldom_fails() {
     let drawn = 2000;
     let mut failed = 0;
     for _ in 0..drawn {
-        failed += usize::from(status(&classed_card(&at(10e6), &at(1500.0), &at(500.0)), "A1") == Status::Fail);
+        failed += usize::from(status(&classed_card(&at(10e6), &at(1500.0), &at(500.0)), "A1") == ClassStatus::Fail);
     }
     // Five percent, plus three standard errors of this number of draws.
     assert!(failed as f64 / f64::from(drawn) < 0.05 + 3.0 * (0.05f64 * 0.95 / 2000.0).sqrt(), "{failed}");

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use assay_core::observation::Observation;
 use assay_core::text::quoted;
-use assay_stats::decide::{About, Alternative, Posterior, Refusal, losses, not_negative, positive};
+use assay_stats::decide::{About, Alternative, InputRefusal, Posterior, losses, not_negative, positive};
 use serde::Serialize;
 
 use super::evidence::AdviseError;
@@ -46,7 +46,7 @@ pub(super) struct Fleet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum FrontStanding {
     /// Probability at least 0.95.
     Certain,
     /// Probability at least 0.5.
@@ -69,7 +69,7 @@ pub(super) struct Offer {
     /// Probability of being on the front.
     pub on_front: Option<f64>,
     /// In a word.
-    pub standing: Standing,
+    pub standing: FrontStanding,
     /// Expected loss of performance against the best there is, on the log scale: 0.01 is 1 %.
     pub regret: Option<f64>,
     /// Expected loss in money against the best choice, where performance has a value.
@@ -92,7 +92,7 @@ impl Candidate {
     ///
     /// # Errors
     /// A price, power or time that is negative or not finite, a fleet of none.
-    pub fn cost(&self, fleet: &Fleet) -> Result<(u64, f64), Refusal> {
+    pub fn cost(&self, fleet: &Fleet) -> Result<(u64, f64), InputRefusal> {
         let nodes = positive("the number of nodes", f64::from(fleet.nodes))?;
         let spares = (nodes * not_negative("the share of spares", self.spare_share)?).ceil();
         let pieces = nodes + spares;
@@ -117,9 +117,9 @@ pub(super) fn purchase(
     about: About,
     worth: Option<f64>,
     seed: u64,
-) -> Result<Purchase, Refusal> {
+) -> Result<Purchase, InputRefusal> {
     if candidates.is_empty() {
-        return Err(Refusal::TooFew { what: "candidates", least: 1, given: 0 });
+        return Err(InputRefusal::TooFew { what: "candidates", least: 1, given: 0 });
     }
     let worth = worth.map(|v| not_negative("the worth of performance", v)).transpose()?;
     let costs = candidates.iter().map(|c| c.cost(fleet)).collect::<Result<Vec<_>, _>>()?;
@@ -131,9 +131,9 @@ pub(super) fn purchase(
         let Some(loss) = loss else { continue };
         offer.on_front = Some(loss.on_front);
         offer.standing = match loss.on_front {
-            s if s >= CERTAIN => Standing::Certain,
-            s if s >= MEMBER => Standing::Member,
-            _ => Standing::Off,
+            s if s >= CERTAIN => FrontStanding::Certain,
+            s if s >= MEMBER => FrontStanding::Member,
+            _ => FrontStanding::Off,
         };
         offer.regret = Some(loss.value);
         offer.regret_money = worth.map(|_| loss.money);
@@ -145,7 +145,7 @@ pub(super) fn purchase(
 }
 
 fn without_interval((pieces, cost): (u64, f64)) -> Offer {
-    let standing = Standing::CannotTell;
+    let standing = FrontStanding::CannotTell;
     Offer { pieces, cost, on_front: None, standing, regret: None, regret_money: None }
 }
 

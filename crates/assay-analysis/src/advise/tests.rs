@@ -1,11 +1,11 @@
 //! The arithmetic of advice, on published figures and by hand.
 
-use assay_stats::decide::{About, Posterior, Refusal};
+use assay_stats::decide::{About, InputRefusal, Posterior};
 
 use crate::advise::cache_model::{Cache, LOW_FEED, Ram, Service, feed, fill_seconds, judge};
 use crate::advise::nas_share::{ETHERNET, Even, Limit, Link, Local, MeasuredTerms, Nas, break_even, decide, share};
 use crate::advise::purchase::{Candidate, Fleet, purchase};
-use crate::advise::{AdviseError, CacheWarning, CacheWord, NasVerdict, Need, Standing, Why, cache};
+use crate::advise::{AdviseError, CacheUnknown, CacheWarning, CacheWord, FrontStanding, NasVerdict, Need, cache};
 
 // A USB stick as read cache of a hard disk: the figures of a published CrystalDiskMark run.
 
@@ -121,7 +121,7 @@ fn verdicts() {
     assert!(unsure.speed_up.unwrap() > 1.5 && unsure.interval.unwrap().0 < 1.2, "{unsure:?}");
     assert_eq!(word(&planned(around(STICK), around(DISK), 0.5, 0.2)), CacheWord::Harmful);
     let single = judge(&planned(Posterior::point(DISK).unwrap(), around(STICK), 0.5, 0.2), 1).unwrap();
-    assert_eq!((single.word, single.interval), (CacheWord::CannotTell(Why::OneValue), None));
+    assert_eq!((single.word, single.interval), (CacheWord::CannotTell(CacheUnknown::OneValue), None));
     assert!((single.speed_up.unwrap() - found.speed_up.unwrap()).abs() < 1e-3);
 }
 
@@ -267,7 +267,7 @@ fn the_probability_is_that_of_students_t() {
     let p = decide(&local(rate), &nas, About::Mean, 0.0, 4).unwrap().probability.unwrap();
     // Three standard errors of a share of 20 000 draws: 0.0046.
     assert!((p - 0.95).abs() < 0.0046, "{p}");
-    assert_eq!(decide(&local(rate), &nas, About::NextUnit, 0.0, 4), Err(AdviseError::Refused(Refusal::OneUnit)));
+    assert_eq!(decide(&local(rate), &nas, About::NextUnit, 0.0, 4), Err(AdviseError::Refused(InputRefusal::OneUnit)));
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn a_dear_and_slow_card_is_off_the_front() {
     let cards = [card(5.0, 0.02, 25.0), card(4.0, 0.02, 30.0), card(9.0, 0.02, 60.0)];
     let found = purchase(&cards, &CLUSTER, About::Mean, None, 1).unwrap();
     let standings: Vec<_> = found.offers.iter().map(|o| o.standing).collect();
-    assert_eq!(standings, [Standing::Certain, Standing::Off, Standing::Certain]);
+    assert_eq!(standings, [FrontStanding::Certain, FrontStanding::Off, FrontStanding::Certain]);
     assert_eq!(found.fastest, Some(2));
     assert!(found.tested_enough);
     // ln(9/5) and ln(9/4), with certainty about the order.
@@ -369,10 +369,10 @@ fn within_three_percent_the_cheaper_one_wins() {
     let found = purchase(&cards, &CLUSTER, About::Mean, None, 1).unwrap();
     let standings: Vec<_> = found.offers.iter().map(|o| o.standing).collect();
     // 5.10 is 2 % faster than the cheaper one, 5.20 is 4 % faster.
-    assert_eq!(standings, [Standing::Certain, Standing::Off, Standing::Certain]);
+    assert_eq!(standings, [FrontStanding::Certain, FrontStanding::Off, FrontStanding::Certain]);
     // The same price: 5.10 and 5.20 differ by 2 %, neither pushes the other off.
     let pair = purchase(&cards[1..], &CLUSTER, About::Mean, None, 1).unwrap();
-    assert!(pair.offers.iter().all(|o| o.standing == Standing::Certain));
+    assert!(pair.offers.iter().all(|o| o.standing == FrontStanding::Certain));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn doubt_makes_members_and_more_testing_pays() {
     // The dearer one is on the front where it is drawn more than 3 % faster; its mean is 6 % so.
     let cards = [card(5.0, 0.1, 20.0), card(5.3, 0.1, 25.0)];
     let found = purchase(&cards, &CLUSTER, About::Mean, None, 3).unwrap();
-    assert_eq!(found.offers[1].standing, Standing::Member);
+    assert_eq!(found.offers[1].standing, FrontStanding::Member);
     assert!(found.offers[1].on_front.unwrap() < 0.8, "{:?}", found.offers[1]);
     assert_eq!(found.offers[0].on_front, Some(1.0), "nothing is cheaper");
     assert!(!found.tested_enough);
@@ -416,8 +416,8 @@ fn the_value_of_speed_decides_in_money() {
 fn one_unit_takes_no_part_and_bad_input_is_refused() {
     let single = Candidate { performance: Posterior::point(50.0).unwrap(), ..card(1.0, 0.1, 5.0) };
     let found = purchase(&[card(5.0, 0.02, 25.0), single], &CLUSTER, About::Mean, None, 1).unwrap();
-    assert_eq!((found.offers[1].standing, found.offers[1].on_front), (Standing::CannotTell, None));
-    assert_eq!(found.offers[0].standing, Standing::Certain);
+    assert_eq!((found.offers[1].standing, found.offers[1].on_front), (FrontStanding::CannotTell, None));
+    assert_eq!(found.offers[0].standing, FrontStanding::Certain);
     assert!(!found.tested_enough, "an untested card may be better");
     assert!(purchase(&[], &CLUSTER, About::Mean, None, 1).is_err());
     for bad in [0.0, -1.0, f64::NAN] {

@@ -10,9 +10,10 @@ use assay_stats::log_mean;
 
 use super::pair::{Models, Numbers, estimate, judge, options, pairs};
 use super::report::{
-    Basis, Comparison, DoubtCause, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Side, SideRun, Why, letter,
+    Comparison, DoubtCause, GroupBasis, GroupFigure, GroupInfo, LoadComparison, Note, Pair, PairVerdict, SideRun,
+    WhyUnknown, letter,
 };
-use super::request::{By, CompareError, Group, Request, check, is_bare_check, split};
+use super::request::{By, CompareError, CompareRequest, RecordGroup, check, is_bare_check, split};
 use crate::admission::{full_areas, small_area};
 use crate::deciding::{deciding_load, deciding_quantity};
 use crate::exclusion::excluded_whole;
@@ -27,7 +28,7 @@ use crate::{Excluded, Reason, excluded};
 /// # Errors
 /// [`CompareError`]: fewer than two groups, more than [`super::MOST_GROUPS`], a record in two of them, a primary
 /// load that is not there, a margin or level out of range.
-pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison, CompareError> {
+pub fn compare<'a>(groups: &[RecordGroup<'a>], request: &CompareRequest) -> Result<Comparison, CompareError> {
     check(groups)?;
     options(request, true)?;
     let named = groups;
@@ -40,7 +41,8 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
     let there: Vec<Load> = found.iter().map(|l| l.load.clone()).collect();
     let mut decides = None;
     if request.primary.is_some() || !there.is_empty() {
-        let of = |(at, group): (usize, &Group<'a>)| group.records.iter().map(move |r| (at, *r)).collect::<Vec<_>>();
+        let of =
+            |(at, group): (usize, &RecordGroup<'a>)| group.records.iter().map(move |r| (at, *r)).collect::<Vec<_>>();
         let records: Vec<_> = groups.iter().enumerate().flat_map(of).collect();
         decides = Some(deciding_load(&records, request.primary.as_deref(), Some(&there))?);
     }
@@ -56,10 +58,10 @@ pub fn compare<'a>(groups: &[Group<'a>], request: &Request) -> Result<Comparison
 }
 
 /// The groups without records of a small test area, where other records have a full one.
-fn with_full_areas<'a>(groups: &[Group<'a>]) -> (Vec<Group<'a>>, Vec<Excluded>) {
+fn with_full_areas<'a>(groups: &[RecordGroup<'a>]) -> (Vec<RecordGroup<'a>>, Vec<Excluded>) {
     let (_, left_out) = full_areas(groups.iter().flat_map(|group| group.records.iter().copied()).collect());
     let kept = |record: &&Observation| left_out.is_empty() || small_area(record).is_none();
-    let of = |group: &Group<'a>| Group {
+    let of = |group: &RecordGroup<'a>| RecordGroup {
         name: group.name.clone(),
         records: group.records.iter().copied().filter(|record| kept(record)).collect(),
     };
@@ -67,7 +69,7 @@ fn with_full_areas<'a>(groups: &[Group<'a>]) -> (Vec<Group<'a>>, Vec<Excluded>) 
 }
 
 /// One load, as the one that decides; `None` where fewer than two groups have it.
-pub(crate) fn under(groups: &[Group<'_>], load: Load, request: &Request) -> Option<LoadComparison> {
+pub(crate) fn under(groups: &[RecordGroup<'_>], load: Load, request: &CompareRequest) -> Option<LoadComparison> {
     let groups = with_full_areas(groups).0;
     let found = gathered(&groups, load, request, &mut Vec::new())?;
     found.judged(Models::from_groups(&groups, request).as_ref(), request, true).ok()
@@ -77,10 +79,15 @@ pub(crate) fn under(groups: &[Group<'_>], load: Load, request: &Request) -> Opti
 struct Gathered {
     load: Load,
     quantity: Quantity,
-    sides: Vec<Side>,
+    sides: Vec<GroupFigure>,
 }
 
-fn gathered(groups: &[Group<'_>], load: Load, request: &Request, excluded: &mut Vec<Excluded>) -> Option<Gathered> {
+fn gathered(
+    groups: &[RecordGroup<'_>],
+    load: Load,
+    request: &CompareRequest,
+    excluded: &mut Vec<Excluded>,
+) -> Option<Gathered> {
     let of_all = groups.iter().flat_map(|group| group.records.iter().copied());
     let quantity = request.quantity.unwrap_or_else(|| deciding_quantity(of_all, &load).quantity);
     // An evening that is divided among groups is one all the same.
@@ -98,7 +105,7 @@ impl Gathered {
     fn judged(
         mut self,
         models: Option<&Models<'_>>,
-        request: &Request,
+        request: &CompareRequest,
         primary: bool,
     ) -> Result<LoadComparison, CompareError> {
         let more_is_better = self.quantity.more_is_better();
@@ -113,9 +120,9 @@ impl Gathered {
         let refused = |a: usize, b: usize| {
             let unknown = |at: usize| sides[at].runs.iter().filter(|run| run.nameless).count() > 1;
             if apart.contains(&(a, b)) && !request.runs {
-                return Some(Why::OtherComputer);
+                return Some(WhyUnknown::OtherComputer);
             }
-            (unknown(a) || unknown(b)).then_some(Why::UnknownMedia)
+            (unknown(a) || unknown(b)).then_some(WhyUnknown::UnknownMedia)
         };
         let judge = |(a, b, numbers): (usize, usize, Numbers)| {
             let bus = decided.as_ref().map_or([a, b].map(|at| sides[at].has(Mark::BusLimited)), |decided| {
@@ -140,7 +147,7 @@ impl Gathered {
 }
 
 /// Pairs of sides that were measured with computers that no unit connects.
-fn sides_not_connected(sides: &[Side]) -> BTreeSet<(usize, usize)> {
+fn sides_not_connected(sides: &[GroupFigure]) -> BTreeSet<(usize, usize)> {
     let runs = sides.iter().enumerate().flat_map(|(group, side)| side.runs.iter().map(move |run| (group, run)));
     let all: Vec<Seen<'_, usize>> = runs
         .map(|(group, run)| Seen { group, unit: (&run.unit.0, &run.unit.1), computer: run.computer.as_deref() })
@@ -148,7 +155,7 @@ fn sides_not_connected(sides: &[Side]) -> BTreeSet<(usize, usize)> {
     not_connected(&all)
 }
 
-fn info(at: usize, group: &Group<'_>) -> GroupInfo {
+fn info(at: usize, group: &RecordGroup<'_>) -> GroupInfo {
     // A check is no unit that was measured.
     let measured = || group.records.iter().filter(|record| !is_bare_check(record));
     let counted: Vec<&&Observation> =
@@ -169,12 +176,12 @@ fn info(at: usize, group: &Group<'_>) -> GroupInfo {
 /// The group's figures, `None` where it has none, and the reasons for what is left out.
 pub(super) fn gather(
     at: usize,
-    group: &Group<'_>,
+    group: &RecordGroup<'_>,
     days: &HostDays,
     load: &Load,
     quantity: Quantity,
     level: f64,
-) -> (Option<Side>, Vec<Excluded>) {
+) -> (Option<GroupFigure>, Vec<Excluded>) {
     let mut excluded = Vec::new();
     let mut runs: Vec<(SideRun, Option<Excluded>)> = Vec::new();
     for record in &group.records {
@@ -195,17 +202,17 @@ pub(super) fn gather(
     (side(at, kept, level), excluded)
 }
 
-fn side(group: usize, runs: Vec<SideRun>, level: f64) -> Option<Side> {
+fn side(group: usize, runs: Vec<SideRun>, level: f64) -> Option<GroupFigure> {
     let (basis, values) = values(&runs, |_| 1.0)?;
     let mut marks: Vec<Mark> = runs.iter().flat_map(|run| run.marks.iter().copied()).collect();
     marks.sort();
     marks.dedup();
-    let mut side = Side { group, basis, estimate: None, values, runs, marks };
+    let mut side = GroupFigure { group, basis, estimate: None, values, runs, marks };
     side.estimate = estimate(&side.values, level, basis, side.until_narrow());
     Some(side)
 }
 
-impl Side {
+impl GroupFigure {
     /// Its figures with those of each unit times a factor.
     pub(super) fn adjust(&mut self, factor: impl Fn(&str) -> f64, level: f64) {
         if let Some((basis, values)) = values(&self.runs, factor) {
@@ -218,7 +225,7 @@ impl Side {
 /// The independent values in runs: the days of one unit, or the units where there are several. Repeats share the effect
 /// of their run, runs of a day that of the day, and days of a unit that of the unit (Kalibera and Jones 2013, "Rigorous
 /// benchmarking").
-fn values(runs: &[SideRun], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<f64>)> {
+fn values(runs: &[SideRun], factor: impl Fn(&str) -> f64) -> Option<(GroupBasis, Vec<f64>)> {
     let mut units: Vec<&(String, String)> = Vec::new();
     for run in runs {
         if !units.contains(&&run.unit) {
@@ -233,12 +240,14 @@ fn values(runs: &[SideRun], factor: impl Fn(&str) -> f64) -> Option<(Basis, Vec<
     };
     Some(match (&points[..], &units[..]) {
         ([], _) => return None,
-        ([(_, values)], _) => (Basis::Repeats, values.clone()),
+        ([(_, values)], _) => (GroupBasis::Repeats, values.clone()),
         (_, [unit]) => match &days(dated(unit))[..] {
-            [_] => (Basis::Runs, points.iter().map(|(_, values)| mean(values)).collect()),
-            days => (Basis::Days, days.iter().map(|day| day.log_mean().exp()).collect()),
+            [_] => (GroupBasis::Runs, points.iter().map(|(_, values)| mean(values)).collect()),
+            days => (GroupBasis::Days, days.iter().map(|day| day.log_mean().exp()).collect()),
         },
-        _ => (Basis::Units, units.iter().filter_map(|unit| log_mean_over_days(dated(unit))).map(f64::exp).collect()),
+        _ => {
+            (GroupBasis::Units, units.iter().filter_map(|unit| log_mean_over_days(dated(unit))).map(f64::exp).collect())
+        }
     })
 }
 
@@ -307,7 +316,7 @@ impl Orders {
     pub(crate) fn of_models(records: &[Observation], load: &Load, quantity: Quantity) -> Self {
         let named = [records.to_vec()];
         let groups = split(&named, By::Model);
-        let request = Request { quantity: Some(quantity), ..Request::default() };
+        let request = CompareRequest { quantity: Some(quantity), ..CompareRequest::default() };
         let Some(found) = under(&groups, load.clone(), &request) else { return Self::default() };
         let mut orders = Self::default();
         for pair in &found.pairs {
@@ -315,7 +324,7 @@ impl Orders {
             match pair.verdict {
                 PairVerdict::Better => drop(orders.better.insert((second, first))),
                 PairVerdict::Worse => drop(orders.better.insert((first, second))),
-                PairVerdict::CannotTell(Why::OtherComputer) => {
+                PairVerdict::CannotTell(WhyUnknown::OtherComputer) => {
                     orders.apart.extend([(first.clone(), second.clone()), (second, first)]);
                 }
                 PairVerdict::CannotTell(_) => orders.open.extend([(first.clone(), second.clone()), (second, first)]),
@@ -346,7 +355,7 @@ impl Orders {
 // What has to be known with a comparison, from its records.
 
 /// Everything that has to be known with these groups; `usual` where no figure was asked for.
-pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool) -> Vec<Note> {
+pub(super) fn notes(groups: &[RecordGroup<'_>], loads: &[LoadComparison], usual: bool) -> Vec<Note> {
     let mut notes = Vec::new();
     let of_all = || groups.iter().flat_map(|group| group.records.iter().copied());
     let lacks = |load: &&LoadComparison| usual && deciding_quantity(of_all(), &load.load).lacking > 0;
@@ -383,7 +392,7 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool)
         // Where other days or other runs are in the interval, there is nothing to be warned of.
         let others = |pair: &Pair| pair.days.is_some() || pair.series.decides().is_some();
         let days = |pair: &&Pair| (pair.first == *at || pair.second == *at) && others(pair);
-        sides.any(|side| side.basis == Basis::Repeats && side.values.len() > 1)
+        sides.any(|side| side.basis == GroupBasis::Repeats && side.values.len() > 1)
             && !loads.iter().flat_map(|l| &l.pairs).any(|pair| days(&pair))
     };
     let one_run: Vec<usize> = (0..groups.len()).filter(runs).collect();
@@ -405,7 +414,7 @@ pub(super) fn notes(groups: &[Group<'_>], loads: &[LoadComparison], usual: bool)
 }
 
 /// The values of a property in each group, where groups differ. `None` where the known values are equal.
-fn differ(groups: &[Group<'_>], of: impl Fn(&Observation) -> Option<String>) -> Option<Vec<String>> {
+fn differ(groups: &[RecordGroup<'_>], of: impl Fn(&Observation) -> Option<String>) -> Option<Vec<String>> {
     differing(groups.iter().map(|g| g.records.iter().filter_map(|r| of(r)).collect()).collect())
 }
 
@@ -428,7 +437,7 @@ fn tool(record: &Observation) -> String {
 }
 
 /// The properties of the compared loads that the sources of a group's figures do not state.
-fn not_stated(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<&'static str> {
+fn not_stated(at: usize, groups: &[RecordGroup<'_>], loads: &[LoadComparison]) -> Vec<&'static str> {
     let mut what = BTreeSet::new();
     for load in loads {
         let runs = load.sides.iter().filter(|side| side.group == at).flat_map(|side| &side.runs);
@@ -441,7 +450,7 @@ fn not_stated(at: usize, groups: &[Group<'_>], loads: &[LoadComparison]) -> Vec<
 }
 
 /// Adds the loads that the groups executed in different ways. Loads with the same differences share one note.
-fn manners(groups: &[Group<'_>], loads: &[LoadComparison], notes: &mut Vec<Note>) {
+fn manners(groups: &[RecordGroup<'_>], loads: &[LoadComparison], notes: &mut Vec<Note>) {
     for load in loads {
         let of_group = |at: usize| -> BTreeSet<String> {
             let runs = load.sides.iter().filter(|side| side.group == at).flat_map(|side| &side.runs);
@@ -461,9 +470,9 @@ fn manners(groups: &[Group<'_>], loads: &[LoadComparison], notes: &mut Vec<Note>
     }
 }
 
-fn same_units(groups: &[Group<'_>], notes: &mut Vec<Note>) {
+fn same_units(groups: &[RecordGroup<'_>], notes: &mut Vec<Note>) {
     for (at, group) in groups.iter().enumerate() {
-        let of = |g: &Group<'_>| g.records.iter().map(|r| identity(r)).collect::<Vec<_>>();
+        let of = |g: &RecordGroup<'_>| g.records.iter().map(|r| identity(r)).collect::<Vec<_>>();
         let before: Vec<_> = groups[..at].iter().flat_map(of).collect();
         for one in of(group).iter().filter(|one| !one.unit.is_empty()) {
             let both = before.iter().any(|b| (&b.model, &b.unit) == (&one.model, &one.unit));

@@ -13,8 +13,8 @@ use crate::samples;
 const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
 const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];
 
-fn group<'a>(name: &str, records: &[&'a Observation]) -> Group<'a> {
-    Group { name: name.to_owned(), records: records.to_vec() }
+fn group<'a>(name: &str, records: &[&'a Observation]) -> RecordGroup<'a> {
+    RecordGroup { name: name.to_owned(), records: records.to_vec() }
 }
 
 /// Three runs each on three days say how much days differ; on one day they do not, however many they are.
@@ -30,9 +30,9 @@ fn enough_days_need_no_assumption() {
             })
             .collect();
         let [a, b] = [&cards[..3], &cards[3..]].map(|of| of.iter().collect::<Vec<_>>());
-        let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+        let c = compare(&[group("a", &a), group("b", &b)], &CompareRequest::default()).unwrap();
         let pair = c.primary().unwrap().pairs[0];
-        assert_eq!(pair.question, Question::Units);
+        assert_eq!(pair.question, PairQuestion::Units);
         (pair.days.unwrap().measured, pair.days.unwrap().prior.1, pair.high.unwrap() < 1.01)
     };
     assert_eq!(assumed([1, 2, 3]), (4, 0.0, true));
@@ -44,9 +44,9 @@ fn enough_days_need_no_assumption() {
 #[test]
 fn two_runs_differ_and_the_medium_does_not() {
     let (a, b) = (card("a", "1", &SLOW), card("b", "1", &FAST));
-    let c = compare(&[group("a", &[&a]), group("b", &[&b])], &Request::default()).unwrap();
+    let c = compare(&[group("a", &[&a]), group("b", &[&b])], &CompareRequest::default()).unwrap();
     let pair = c.primary().unwrap().pairs[0];
-    assert_eq!((pair.question, pair.verdict), (Question::Runs, PairVerdict::CannotTell(Why::Days)));
+    assert_eq!((pair.question, pair.verdict), (PairQuestion::Runs, PairVerdict::CannotTell(WhyUnknown::Days)));
     let runs = pair.runs.unwrap();
     assert!(runs.differ == Some(true) && runs.low > 1.09 && runs.high < 1.11, "{pair:?}");
     assert!(pair.low.unwrap() < 0.95 && pair.high.unwrap() > 1.25, "{pair:?}");
@@ -54,7 +54,7 @@ fn two_runs_differ_and_the_medium_does_not() {
     assert!(days.measured == 0 && days.deviation >= days.prior.0, "{days:?}");
     // A factor of two is more than days explain.
     let half = card("c", "1", &[499.0, 500.0, 501.0]);
-    let c = compare(&[group("a", &[&a]), group("b", &[&half])], &Request::default()).unwrap();
+    let c = compare(&[group("a", &[&a]), group("b", &[&half])], &CompareRequest::default()).unwrap();
     assert_eq!(c.primary().unwrap().pairs[0].verdict, PairVerdict::Worse);
 }
 
@@ -76,9 +76,9 @@ fn runs_of_a_day_that_differ_much_are_not_told_apart() {
                 .collect();
             let all: Vec<&Observation> = runs.iter().collect();
             let (a, b) = all.split_at(first);
-            let c = compare(&[group("a", a), group("b", b)], &Request::default()).unwrap();
+            let c = compare(&[group("a", a), group("b", b)], &CompareRequest::default()).unwrap();
             let pair = c.primary().unwrap().pairs[0];
-            assert_eq!(pair.question, Question::Runs);
+            assert_eq!(pair.question, PairQuestion::Runs);
             apart += usize::from(matches!(pair.verdict, PairVerdict::Better | PairVerdict::Worse));
         }
         // One standard error is 1.1 of 100.
@@ -92,7 +92,7 @@ fn runs_of_a_day_that_differ_much_are_not_told_apart() {
             runs.map(|(at, mean)| card(&format!("r{at}"), "1", &[mean * 0.999, *mean, mean * 1.001])).collect();
         let all: Vec<&Observation> = runs.iter().collect();
         let (a, b) = all.split_at(2);
-        compare(&[group("a", a), group("b", b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
+        compare(&[group("a", a), group("b", b)], &CompareRequest::default()).unwrap().primary().unwrap().pairs[0]
     };
     assert_eq!(of([1000.0, 1300.0, 5000.0, 6000.0, 7000.0]).verdict, PairVerdict::Better);
     assert_eq!(of([1000.0, 1010.0, 1990.0, 2000.0, 2010.0]).verdict, PairVerdict::Better);
@@ -111,12 +111,12 @@ fn several_days_tell_what_one_does_not() {
     let (a, b) = (days("1", &[990.0, 1000.0, 1010.0, 1000.0]), days("2", &[1090.0, 1100.0, 1110.0, 1100.0]));
     let of = |a: &[Observation], b: &[Observation]| {
         let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
-        compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap().primary().unwrap().pairs[0]
+        compare(&[group("a", &a), group("b", &b)], &CompareRequest::default()).unwrap().primary().unwrap().pairs[0]
     };
     let pair = of(&a, &b);
-    assert_eq!((pair.question, pair.verdict, pair.runs), (Question::Units, PairVerdict::Better, None));
+    assert_eq!((pair.question, pair.verdict, pair.runs), (PairQuestion::Units, PairVerdict::Better, None));
     assert_eq!(pair.days.unwrap().measured, 6);
-    assert_eq!(of(&a[..1], &b[..1]).verdict, PairVerdict::CannotTell(Why::Days));
+    assert_eq!(of(&a[..1], &b[..1]).verdict, PairVerdict::CannotTell(WhyUnknown::Days));
 }
 
 /// Ten runs of an afternoon each were called different in 71 of 100 pairs of equal cards.
@@ -133,19 +133,19 @@ fn runs_of_one_day_are_one_value_however_many_they_are() {
     };
     let of = |a: &[Observation], b: &[Observation]| {
         let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
-        let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+        let c = compare(&[group("a", &a), group("b", &b)], &CompareRequest::default()).unwrap();
         let load = c.primary().unwrap();
         (load.pairs[0], load.sides[0].basis, load.sides[0].values.len())
     };
     let (pair, basis, n) = of(&runs("1", 1000.0, 1), &runs("2", 1050.0, 2));
     assert!(matches!(pair.verdict, PairVerdict::CannotTell(_)), "{pair:?}");
-    assert_eq!((pair.days.unwrap().measured, basis, n), (0, Basis::Runs, 10));
+    assert_eq!((pair.days.unwrap().measured, basis, n), (0, GroupBasis::Runs, 10));
     assert_eq!(pair.needed.unwrap().of, crate::Values::Runs);
     let three = |unit: &str, mean: f64| -> Vec<Observation> {
         [(1, 0.995), (3, 1.0), (5, 1.005)].iter().flat_map(|(day, off)| runs(unit, mean * off, *day)).collect()
     };
     let (pair, basis, n) = of(&three("1", 1000.0), &three("2", 1050.0));
-    assert_eq!((pair.verdict, pair.days.unwrap().measured, basis, n), (PairVerdict::Better, 4, Basis::Days, 3));
+    assert_eq!((pair.verdict, pair.days.unwrap().measured, basis, n), (PairVerdict::Better, 4, GroupBasis::Days, 3));
 }
 
 // Records for tests.

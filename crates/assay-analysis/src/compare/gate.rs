@@ -4,8 +4,8 @@ use assay_stats::student_t;
 use serde::Serialize;
 
 use super::analyse::compare;
-use super::report::{Comparison, LoadComparison, Pair, PairVerdict, Why};
-use super::request::{CompareError, Group, Limit, Request};
+use super::report::{Comparison, LoadComparison, Pair, PairVerdict, WhyUnknown};
+use super::request::{CompareError, CompareRequest, GateLimit, RecordGroup};
 use crate::deciding::{LoadError, loads_named};
 use crate::exclusion::Reason;
 use crate::load::Load;
@@ -24,21 +24,21 @@ pub struct Gate {
 
 impl Gate {
     /// Every answer, limit by limit.
-    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+    pub fn cases(&self) -> impl Iterator<Item = &LimitCase> {
         self.checks.iter().flat_map(|check| &check.cases)
     }
 
     /// Whether a limit is exceeded.
     #[must_use]
     pub fn failed(&self) -> bool {
-        self.cases().any(|case| case.answer == Answer::Failed)
+        self.cases().any(|case| case.answer == LimitAnswer::Failed)
     }
 
     /// Whether a limit is undecided, or has no load to judge it by.
     #[must_use]
     pub fn unknown(&self) -> bool {
         let empty = self.checks.iter().any(|check| check.no_load);
-        empty || self.cases().any(|case| matches!(case.answer, Answer::CannotTell(_)))
+        empty || self.cases().any(|case| matches!(case.answer, LimitAnswer::CannotTell(_)))
     }
 }
 
@@ -47,9 +47,9 @@ impl Gate {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// The limit.
-    pub limit: Limit,
+    pub limit: GateLimit,
     /// A case for each load and group; empty where no load has the figure.
-    pub cases: Vec<Case>,
+    pub cases: Vec<LimitCase>,
     /// Whether the limit is undecided because no load has the figure in both groups.
     pub no_load: bool,
 }
@@ -57,7 +57,7 @@ pub struct Check {
 /// One limit, one load, one group against the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Case {
+pub struct LimitCase {
     /// Title of the load.
     pub load: String,
     /// The figure; `None` where the group has none.
@@ -71,18 +71,18 @@ pub struct Case {
     pub smallest: Option<f64>,
     /// The answer.
     #[serde(flatten)]
-    pub answer: Answer,
+    pub answer: LimitAnswer,
 }
 
 /// Whether a limit is kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "answer", content = "why", rename_all = "snake_case")]
-pub enum Answer {
+pub enum LimitAnswer {
     /// The interval lies within the limit.
     Passed,
     /// Undecided.
-    CannotTell(Doubt),
+    CannotTell(LimitDoubt),
     /// The interval lies beyond the limit.
     Failed,
 }
@@ -91,7 +91,7 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Doubt {
+pub enum LimitDoubt {
     /// The limit lies in the interval.
     Straddles,
     /// The interval lies beyond the limit, but not after the correction for the number of limits judged at once.
@@ -123,26 +123,30 @@ pub enum Doubt {
 /// is that of one interval (Holm 1979, "A simple sequentially rejective multiple test procedure"). The statement that
 /// all limits are kept is made only if each one is kept, and needs no correction.
 pub fn gate(
-    groups: &[Group<'_>],
-    request: &Request,
+    groups: &[RecordGroup<'_>],
+    request: &CompareRequest,
     shown: &Comparison,
-    limits: &[Limit],
+    limits: &[GateLimit],
     unknown_fails: bool,
 ) -> Result<Gate, CompareError> {
     let mut checks = judged(groups, request, shown, limits)?;
     let failed = |checks: &[Check]| -> Vec<bool> {
-        checks.iter().flat_map(|check| &check.cases).map(|case| case.answer == Answer::Failed).collect()
+        checks.iter().flat_map(|check| &check.cases).map(|case| case.answer == LimitAnswer::Failed).collect()
     };
     let alone = failed(&checks);
-    let by_interval =
-        |case: &&Case| matches!(case.answer, Answer::Passed | Answer::Failed | Answer::CannotTell(Doubt::Straddles));
+    let by_interval = |case: &&LimitCase| {
+        matches!(
+            case.answer,
+            LimitAnswer::Passed | LimitAnswer::Failed | LimitAnswer::CannotTell(LimitDoubt::Straddles)
+        )
+    };
     let family = checks.iter().flat_map(|check| &check.cases).filter(by_interval).count();
     let mut together = vec![false; alone.len()];
     // Each limit that fails at its share of the error probability leaves a larger share to the others.
     while alone.contains(&true) && family > 1 {
         let known = together.iter().filter(|fails| **fails).count();
         let share = (1.0 - request.level) / (family - known).max(1) as f64;
-        let strict = Request { level: 1.0 - share, primary: None, ..request.clone() };
+        let strict = CompareRequest { level: 1.0 - share, primary: None, ..request.clone() };
         let strict = judged(groups, &strict, &compare(groups, &strict)?, limits)?;
         together = failed(&strict);
         if together.iter().filter(|fails| **fails).count() <= known {
@@ -153,7 +157,7 @@ pub fn gate(
     let open = alone.iter().zip(&together).map(|(alone, together)| *alone && !together && !one);
     for (case, open) in checks.iter_mut().flat_map(|check| &mut check.cases).zip(open) {
         if open {
-            case.answer = Answer::CannotTell(Doubt::Several);
+            case.answer = LimitAnswer::CannotTell(LimitDoubt::Several);
         }
     }
     Ok(Gate { unknown_fails, checks })
@@ -161,10 +165,10 @@ pub fn gate(
 
 /// Each limit by itself.
 fn judged(
-    groups: &[Group<'_>],
-    request: &Request,
+    groups: &[RecordGroup<'_>],
+    request: &CompareRequest,
     shown: &Comparison,
-    limits: &[Limit],
+    limits: &[GateLimit],
 ) -> Result<Vec<Check>, CompareError> {
     let mut others: Vec<(Quantity, Comparison)> = Vec::new();
     let mut checks = Vec::with_capacity(limits.len());
@@ -173,7 +177,7 @@ fn judged(
             None => shown,
             Some(quantity) => {
                 if !others.iter().any(|(known, _)| *known == quantity) {
-                    let request = Request { quantity: Some(quantity), primary: None, ..request.clone() };
+                    let request = CompareRequest { quantity: Some(quantity), primary: None, ..request.clone() };
                     others.push((quantity, compare(groups, &request)?));
                 }
                 others.iter().find(|(known, _)| *known == quantity).map_or(shown, |(_, other)| other)
@@ -185,13 +189,13 @@ fn judged(
     Ok(checks)
 }
 
-fn cases(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Vec<Case>, CompareError> {
+fn cases(limit: &GateLimit, c: &Comparison, groups: &[RecordGroup<'_>]) -> Result<Vec<LimitCase>, CompareError> {
     let wanted = wanted(limit, c, groups)?;
     let is_wanted = |title: &str| wanted.as_ref().is_none_or(|titles| titles.iter().any(|wanted| wanted == title));
     let mut cases = Vec::new();
     for load in c.loads.iter().filter(|load| is_wanted(&load.title)) {
         for pair in load.pairs.iter().filter(|pair| pair.first == 0) {
-            cases.push(Case {
+            cases.push(LimitCase {
                 load: load.title.clone(),
                 quantity: Some(load.quantity),
                 group: pair.second,
@@ -206,7 +210,7 @@ fn cases(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Vec<Case
 }
 
 /// Titles of the loads that a limit is about; `None` for all.
-fn wanted(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Option<Vec<String>>, CompareError> {
+fn wanted(limit: &GateLimit, c: &Comparison, groups: &[RecordGroup<'_>]) -> Result<Option<Vec<String>>, CompareError> {
     let Some(asked) = &limit.load else { return Ok(None) };
     let of_all = groups.iter().flat_map(|group| group.records.iter().copied());
     let named = loads_named(of_all, asked)?.iter().map(Load::title).collect::<Vec<_>>();
@@ -220,7 +224,7 @@ fn wanted(limit: &Limit, c: &Comparison, groups: &[Group<'_>]) -> Result<Option<
 
 /// Loads for which the reference has a figure and another group has none, because all records of that group are left
 /// out under them. A record that is left out without naming a load is left out under each.
-fn missing(c: &Comparison) -> Vec<Case> {
+fn missing(c: &Comparison) -> Vec<LimitCase> {
     let lacks = |group: usize, title: &str, counts: &dyn Fn(&Reason) -> bool| {
         let mut sides = c.loads.iter().filter(|load| load.title == title).flat_map(|load| &load.sides);
         let is_out = |record: &String| {
@@ -231,7 +235,7 @@ fn missing(c: &Comparison) -> Vec<Case> {
     };
     // A record with some repeats left out still has a figure.
     let whole = |reason: &Reason| !matches!(reason, Reason::Repeats { .. } | Reason::BadValue { .. });
-    let mut cases: Vec<Case> = Vec::new();
+    let mut cases: Vec<LimitCase> = Vec::new();
     for excluded in &c.excluded {
         let Some(group) = c.group_of(excluded).filter(|group| *group > 0) else { continue };
         let titles: Vec<&str> = match &excluded.load {
@@ -241,8 +245,15 @@ fn missing(c: &Comparison) -> Vec<Case> {
         for title in titles {
             let said = cases.iter().any(|case| (case.group, case.load.as_str()) == (group, title));
             if !said && lacks(group, title, &|_| true) && !lacks(0, title, &whole) {
-                let answer = Answer::CannotTell(Doubt::NoFigure(excluded.reason.clone()));
-                cases.push(Case { load: title.to_owned(), quantity: None, group, pair: None, smallest: None, answer });
+                let answer = LimitAnswer::CannotTell(LimitDoubt::NoFigure(excluded.reason.clone()));
+                cases.push(LimitCase {
+                    load: title.to_owned(),
+                    quantity: None,
+                    group,
+                    pair: None,
+                    smallest: None,
+                    answer,
+                });
             }
         }
     }
@@ -258,7 +269,7 @@ fn by_chance(level: f64) -> Option<f64> {
 
 /// The smallest limit that an unchanged group keeps: the limit has to be half an interval beyond the observed
 /// difference.
-fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair, level: f64) -> Option<f64> {
+fn smallest(limit: &GateLimit, load: &LoadComparison, pair: &Pair, level: f64) -> Option<f64> {
     let (low, high) = pair.low.zip(pair.high)?;
     let half = (high / low).ln() / 2.0 * (1.0 + by_chance(level)?);
     let (_, rises) = limit.edge(load.more_is_better);
@@ -267,45 +278,45 @@ fn smallest(limit: &Limit, load: &LoadComparison, pair: &Pair, level: f64) -> Op
 
 /// The interval decides, by the rules of the comparison: a figure at the ceiling of its bus is a lower bound of the
 /// medium, an invalid figure decides nothing, and a medium that is not genuine wins nothing.
-fn judge(limit: &Limit, load: &LoadComparison, pair: &Pair) -> Answer {
+fn judge(limit: &GateLimit, load: &LoadComparison, pair: &Pair) -> LimitAnswer {
     let has = |group: usize, mark| load.sides.iter().any(|side| side.group == group && side.has(mark));
-    if pair.verdict == PairVerdict::CannotTell(Why::Invalid) {
-        return Answer::CannotTell(Doubt::Invalid);
+    if pair.verdict == PairVerdict::CannotTell(WhyUnknown::Invalid) {
+        return LimitAnswer::CannotTell(LimitDoubt::Invalid);
     }
-    if pair.verdict == PairVerdict::CannotTell(Why::Incomplete) {
-        return Answer::CannotTell(Doubt::Incomplete);
+    if pair.verdict == PairVerdict::CannotTell(WhyUnknown::Incomplete) {
+        return LimitAnswer::CannotTell(LimitDoubt::Incomplete);
     }
-    if pair.verdict == PairVerdict::CannotTell(Why::OtherComputer) {
-        return Answer::CannotTell(Doubt::OtherComputer);
+    if pair.verdict == PairVerdict::CannotTell(WhyUnknown::OtherComputer) {
+        return LimitAnswer::CannotTell(LimitDoubt::OtherComputer);
     }
-    if pair.verdict == PairVerdict::CannotTell(Why::UnknownMedia) {
-        return Answer::CannotTell(Doubt::UnknownMedia);
+    if pair.verdict == PairVerdict::CannotTell(WhyUnknown::UnknownMedia) {
+        return LimitAnswer::CannotTell(LimitDoubt::UnknownMedia);
     }
-    if pair.verdict == PairVerdict::CannotTell(Why::OneUnit) {
-        return Answer::CannotTell(Doubt::OneUnit);
+    if pair.verdict == PairVerdict::CannotTell(WhyUnknown::OneUnit) {
+        return LimitAnswer::CannotTell(LimitDoubt::OneUnit);
     }
-    let Some((low, high)) = pair.low.zip(pair.high) else { return Answer::CannotTell(Doubt::NoInterval) };
+    let Some((low, high)) = pair.low.zip(pair.high) else { return LimitAnswer::CannotTell(LimitDoubt::NoInterval) };
     let (edge, rises) = limit.edge(load.more_is_better);
     // Who would be ahead if the limit were exceeded.
     let (ahead, behind) =
         if rises == load.more_is_better { (pair.second, pair.first) } else { (pair.first, pair.second) };
     let (beyond, within) = if rises { (low > edge, high <= edge) } else { (high < edge, low >= edge) };
     if beyond && has(ahead, Mark::Fake) || within && has(behind, Mark::Fake) {
-        Answer::CannotTell(Doubt::Fake)
+        LimitAnswer::CannotTell(LimitDoubt::Fake)
     } else if beyond && has(behind, Mark::BusLimited)
         || within && has(ahead, Mark::BusLimited) && !has(behind, Mark::BusLimited)
     {
-        Answer::CannotTell(Doubt::BusHides)
+        LimitAnswer::CannotTell(LimitDoubt::BusHides)
     } else if beyond && has(ahead, Mark::BestOf) && !has(behind, Mark::BestOf)
         || within && has(behind, Mark::BestOf) && !has(ahead, Mark::BestOf)
     {
-        Answer::CannotTell(Doubt::BestOf)
+        LimitAnswer::CannotTell(LimitDoubt::BestOf)
     } else if beyond {
-        Answer::Failed
+        LimitAnswer::Failed
     } else if within {
-        Answer::Passed
+        LimitAnswer::Passed
     } else {
-        Answer::CannotTell(Doubt::Straddles)
+        LimitAnswer::CannotTell(LimitDoubt::Straddles)
     }
 }
 
@@ -320,41 +331,41 @@ mod tests {
 
     const BASE: [f64; 3] = [999.0, 1000.0, 1001.0];
 
-    fn runs() -> Request {
-        Request { runs: true, ..Request::default() }
+    fn runs() -> CompareRequest {
+        CompareRequest { runs: true, ..CompareRequest::default() }
     }
 
-    fn answers(first: &Observation, second: &Observation, limits: &[&str]) -> Vec<Answer> {
+    fn answers(first: &Observation, second: &Observation, limits: &[&str]) -> Vec<LimitAnswer> {
         judged(first, second, limits).unwrap().cases().map(|case| case.answer.clone()).collect()
     }
 
     fn judged(first: &Observation, second: &Observation, limits: &[&str]) -> Result<Gate, CompareError> {
-        let group = |name: &str, record| Group { name: name.to_owned(), records: vec![record] };
+        let group = |name: &str, record| RecordGroup { name: name.to_owned(), records: vec![record] };
         let groups = [group("a", first), group("b", second)];
-        let limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
+        let limits: Vec<GateLimit> = limits.iter().map(|text| GateLimit::parse(text).unwrap()).collect();
         let shown = compare(&groups, &runs()).unwrap();
         gate(&groups, &runs(), &shown, &limits, false)
     }
 
-    fn one(second: &[f64], limit: &str) -> Answer {
+    fn one(second: &[f64], limit: &str) -> LimitAnswer {
         answers(&card("a", "1", &BASE), &card("b", "2", second), &[limit]).remove(0)
     }
 
     #[test]
     fn the_interval_decides_and_not_the_point() {
         let slower = [899.0, 900.0, 901.0];
-        assert_eq!(one(&slower, "slower than 5%"), Answer::Failed);
-        assert_eq!(one(&slower, "iops lower than 5%"), Answer::Failed);
-        assert_eq!(one(&slower, "slower than 15%"), Answer::Passed);
-        assert_eq!(one(&slower, "slower than 10%"), Answer::CannotTell(Doubt::Straddles));
-        assert_eq!(one(&slower, "faster than 5%"), Answer::Passed);
-        assert_eq!(one(&slower, "iops higher than 0%"), Answer::Passed);
+        assert_eq!(one(&slower, "slower than 5%"), LimitAnswer::Failed);
+        assert_eq!(one(&slower, "iops lower than 5%"), LimitAnswer::Failed);
+        assert_eq!(one(&slower, "slower than 15%"), LimitAnswer::Passed);
+        assert_eq!(one(&slower, "slower than 10%"), LimitAnswer::CannotTell(LimitDoubt::Straddles));
+        assert_eq!(one(&slower, "faster than 5%"), LimitAnswer::Passed);
+        assert_eq!(one(&slower, "iops higher than 0%"), LimitAnswer::Passed);
         // The point is beyond the limit, the interval is not.
-        assert_eq!(one(&[700.0, 900.0, 1100.0], "slower than 5%"), Answer::CannotTell(Doubt::Straddles));
+        assert_eq!(one(&[700.0, 900.0, 1100.0], "slower than 5%"), LimitAnswer::CannotTell(LimitDoubt::Straddles));
         let faster = [1099.0, 1100.0, 1101.0];
-        assert_eq!(one(&faster, "slower than 0%"), Answer::Passed);
-        assert_eq!(one(&faster, "faster than 5%"), Answer::Failed);
-        assert_eq!(one(&[500.0], "slower than 5%"), Answer::CannotTell(Doubt::NoInterval));
+        assert_eq!(one(&faster, "slower than 0%"), LimitAnswer::Passed);
+        assert_eq!(one(&faster, "faster than 5%"), LimitAnswer::Failed);
+        assert_eq!(one(&[500.0], "slower than 5%"), LimitAnswer::CannotTell(LimitDoubt::NoInterval));
     }
 
     /// A change exactly as large as the limit: the 95 % interval lies wholly beyond it in one of 40.
@@ -366,7 +377,7 @@ mod tests {
             let mut values = |mean: f64| (0..3).map(|_| mean * (0.02 * dice.normal()).exp()).collect::<Vec<_>>();
             let (base, same) = (card("a", "1", &values(1000.0)), card("b", "2", &values(950.0)));
             let answer = answers(&base, &same, &["slower than 5%"]).remove(0);
-            failed += usize::from(answer == Answer::Failed);
+            failed += usize::from(answer == LimitAnswer::Failed);
         }
         eprintln!("{failed} of 400 failed");
         assert!((3..=20).contains(&failed), "{failed} of 400 failed");
@@ -377,8 +388,8 @@ mod tests {
         let (base, slow) = (card("a", "1", &[970.0, 1000.0, 1030.0]), card("b", "2", &[480.0, 500.0, 520.0]));
         let limits = ["p50 higher than 50%", "p50 slower than 50%", "p99 lower than 5%", "p99 higher than 300%"];
         let gate = judged(&base, &slow, &limits).unwrap();
-        let said: Vec<&Answer> = gate.cases().map(|case| &case.answer).collect();
-        assert_eq!(said, [&Answer::Failed, &Answer::Failed, &Answer::Passed, &Answer::Passed]);
+        let said: Vec<&LimitAnswer> = gate.cases().map(|case| &case.answer).collect();
+        assert_eq!(said, [&LimitAnswer::Failed, &LimitAnswer::Failed, &LimitAnswer::Passed, &LimitAnswer::Passed]);
         assert!(gate.failed() && !gate.unknown());
     }
 
@@ -386,11 +397,11 @@ mod tests {
     #[test]
     fn the_gate_and_the_comparison_never_disagree() {
         let (base, slow) = (card("a", "1", &[970.0, 1000.0, 1030.0]), card("b", "2", &[480.0, 500.0, 520.0]));
-        let group = |name: &str, record| Group { name: name.to_owned(), records: vec![record] };
+        let group = |name: &str, record| RecordGroup { name: name.to_owned(), records: vec![record] };
         let groups = [group("a", &base), group("b", &slow)];
         let gate = judged(&base, &slow, &["slower than 5%", "p50 higher than 5%"]).unwrap();
         for (case, quantity) in gate.cases().zip([None, Some(Quantity::P50Ns)]) {
-            let shown = compare(&groups, &Request { quantity, ..runs() }).unwrap();
+            let shown = compare(&groups, &CompareRequest { quantity, ..runs() }).unwrap();
             assert_eq!(case.pair, Some(shown.loads[0].pairs[0]));
         }
     }
@@ -400,18 +411,22 @@ mod tests {
         let (base, slow) = (card("a", "1", &BASE), card("b", "2", &[899.0, 900.0, 901.0]));
         let held = |record: &Observation| bus_limited(record.clone());
         let said = |first: &Observation, second: &Observation, limit: &str| answers(first, second, &[limit]).remove(0);
-        let hides = Answer::CannotTell(Doubt::BusHides);
+        let hides = LimitAnswer::CannotTell(LimitDoubt::BusHides);
         assert_eq!(said(&base, &held(&slow), "slower than 5%"), hides, "its medium may be faster");
-        assert_eq!(said(&base, &held(&slow), "slower than 15%"), Answer::Passed);
-        assert_eq!(said(&held(&base), &slow, "slower than 5%"), Answer::Failed);
+        assert_eq!(said(&base, &held(&slow), "slower than 15%"), LimitAnswer::Passed);
+        assert_eq!(said(&held(&base), &slow, "slower than 5%"), LimitAnswer::Failed);
         assert_eq!(said(&held(&base), &slow, "slower than 15%"), hides, "the reference may be faster");
         assert_eq!(said(&held(&base), &held(&slow), "slower than 5%"), hides);
-        assert_eq!(said(&held(&base), &held(&slow), "slower than 15%"), Answer::Passed, "both at the same ceiling");
-        let doubt = Answer::CannotTell(Doubt::Fake);
-        assert_eq!(said(&base, &fake(slow.clone()), "slower than 5%"), Answer::Failed);
+        assert_eq!(
+            said(&held(&base), &held(&slow), "slower than 15%"),
+            LimitAnswer::Passed,
+            "both at the same ceiling"
+        );
+        let doubt = LimitAnswer::CannotTell(LimitDoubt::Fake);
+        assert_eq!(said(&base, &fake(slow.clone()), "slower than 5%"), LimitAnswer::Failed);
         assert_eq!(said(&base, &fake(slow.clone()), "slower than 15%"), doubt, "what is not genuine passes nothing");
         assert_eq!(said(&fake(base.clone()), &slow, "slower than 5%"), doubt);
-        assert_eq!(said(&base, &invalid(slow), "slower than 5%"), Answer::CannotTell(Doubt::Invalid));
+        assert_eq!(said(&base, &invalid(slow), "slower than 5%"), LimitAnswer::CannotTell(LimitDoubt::Invalid));
     }
 
     #[test]
@@ -425,28 +440,41 @@ mod tests {
         let base = two("a", "1", &BASE, &BASE);
         let slow = two("b", "2", &BASE, &[799.0, 800.0, 801.0]);
         let gate = judged(&base, &slow, &["slower than 5%"]).unwrap();
-        let said: Vec<(&str, &Answer)> = gate.cases().map(|case| (case.load.as_str(), &case.answer)).collect();
-        assert_eq!(said, [("random read 4 KiB", &Answer::Passed), ("sequential write 1 MiB, QD8", &Answer::Failed)]);
-        assert_eq!(answers(&base, &slow, &["slower than 5% for read"]), [Answer::Passed]);
-        assert_eq!(answers(&base, &slow, &["rate slower than 5% for w-1048576-8"]), [Answer::Failed], "by its name");
+        let said: Vec<(&str, &LimitAnswer)> = gate.cases().map(|case| (case.load.as_str(), &case.answer)).collect();
+        assert_eq!(
+            said,
+            [("random read 4 KiB", &LimitAnswer::Passed), ("sequential write 1 MiB, QD8", &LimitAnswer::Failed)]
+        );
+        assert_eq!(answers(&base, &slow, &["slower than 5% for read"]), [LimitAnswer::Passed]);
+        assert_eq!(
+            answers(&base, &slow, &["rate slower than 5% for w-1048576-8"]),
+            [LimitAnswer::Failed],
+            "by its name"
+        );
         let error = judged(&base, &slow, &["slower than 5% for trim"]).unwrap_err().to_string();
         assert!(error.contains("`trim`") && error.contains("random read 4 KiB; sequential write"), "{error}");
         // A figure that the reference has and the other group lost is no pass. A figure that only the other group has
         // is not limited.
         let lost = two("b", "2", &BASE, &[]);
         let gate = judged(&base, &lost, &["slower than 5%"]).unwrap();
-        let said: Vec<&Answer> = gate.cases().map(|case| &case.answer).collect();
-        assert!(matches!(said[..], [Answer::Passed, Answer::CannotTell(Doubt::NoFigure(_))]), "{said:?}");
+        let said: Vec<&LimitAnswer> = gate.cases().map(|case| &case.answer).collect();
+        assert!(
+            matches!(said[..], [LimitAnswer::Passed, LimitAnswer::CannotTell(LimitDoubt::NoFigure(_))]),
+            "{said:?}"
+        );
         assert!(!gate.failed() && gate.unknown());
-        assert_eq!(answers(&lost, &base, &["slower than 5%"]), [Answer::Passed]);
+        assert_eq!(answers(&lost, &base, &["slower than 5%"]), [LimitAnswer::Passed]);
         // One record of the reference without the load hides nothing.
         let half = two("c", "3", &BASE, &[]);
-        let group = |name: &str, records| Group { name: name.to_owned(), records };
+        let group = |name: &str, records| RecordGroup { name: name.to_owned(), records };
         let groups = [group("a", vec![&base, &half]), group("b", vec![&lost])];
         let shown = compare(&groups, &runs()).unwrap();
-        let limit = Limit::parse("slower than 5% for write").unwrap();
+        let limit = GateLimit::parse("slower than 5% for write").unwrap();
         let gate = super::gate(&groups, &runs(), &shown, &[limit], false).unwrap();
-        assert!(matches!(gate.checks[0].cases[..], [Case { answer: Answer::CannotTell(Doubt::NoFigure(_)), .. }]));
+        assert!(matches!(
+            gate.checks[0].cases[..],
+            [LimitCase { answer: LimitAnswer::CannotTell(LimitDoubt::NoFigure(_)), .. }]
+        ));
         // A figure that neither group has cannot be judged.
         let gate = judged(&base, &slow, &["durable lower than 5%"]).unwrap();
         assert!(gate.unknown() && gate.cases().count() == 0);
@@ -500,10 +528,10 @@ mod tests {
         let base = two("a", &BASE, &BASE);
         // 9 % slower with an interval of a few percent: beyond 5 % at 95 %, not at 97.5 %.
         let close = [895.0, 910.0, 925.0];
-        assert_eq!(one(&close, "slower than 5%"), Answer::Failed);
+        assert_eq!(one(&close, "slower than 5%"), LimitAnswer::Failed);
         let said = |second: &Observation| answers(&base, second, &["slower than 5%"]);
-        assert_eq!(said(&two("b", &close, &BASE)), [Answer::CannotTell(Doubt::Several), Answer::Passed]);
+        assert_eq!(said(&two("b", &close, &BASE)), [LimitAnswer::CannotTell(LimitDoubt::Several), LimitAnswer::Passed]);
         let clear = [499.0, 500.0, 501.0];
-        assert_eq!(said(&two("b", &close, &clear)), [Answer::Failed, Answer::Failed]);
+        assert_eq!(said(&two("b", &close, &clear)), [LimitAnswer::Failed, LimitAnswer::Failed]);
     }
 }

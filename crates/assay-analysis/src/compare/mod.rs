@@ -13,9 +13,9 @@ mod scenes;
 
 pub use analyse::compare;
 pub(crate) use analyse::{Orders, under};
-pub use gate::{Answer, Case, Check, Doubt, Gate, gate};
+pub use gate::{Check, Gate, LimitAnswer, LimitCase, LimitDoubt, gate};
 pub use report::{
-    Basis, Comparison, Days, DoubtCause, GroupInfo, LoadComparison, Method, NoSeries, Note, Pair, PairVerdict,
-    Question, Runs, Series, SeriesUse, Side, SideRun, Why,
+    Comparison, Days, DoubtCause, GroupBasis, GroupFigure, GroupInfo, LoadComparison, Method, NoSeries, Note, Pair,
+    PairQuestion, PairVerdict, RunPair, Series, SeriesUse, SideRun, WhyUnknown,
 };
-pub use request::{By, CompareError, Group, Limit, LimitError, LimitSense, Request, nameless, split};
+pub use request::{By, CompareError, CompareRequest, GateLimit, LimitError, LimitSense, RecordGroup, nameless, split};

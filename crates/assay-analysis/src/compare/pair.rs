@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use assay_core::estimate::Estimate;
-use assay_stats::rank::{self, Answer, Comparison, Doubt, Options, Refusal, Sense};
+use assay_stats::rank::{self, Options, PairAnswer, PairComparison, PairDoubt, RankRefusal, Sense};
 use assay_stats::variation::{ENOUGH_DAYS, ENOUGH_PAIRS, PRIOR_DEGREES, PRIOR_DEVIATION, specimens};
 use assay_stats::{LEVEL, days, geometric, geometric_until_known, half_between, log_mean, student_t};
 
-use super::report::{Basis, Days, Method, Pair, PairVerdict, Question, Runs, SeriesUse, Side, Why};
-use super::request::{CompareError, Group, Request};
+use super::report::{
+    Days, GroupBasis, GroupFigure, Method, Pair, PairQuestion, PairVerdict, RunPair, SeriesUse, WhyUnknown,
+};
+use super::request::{CompareError, CompareRequest, RecordGroup};
 use super::scatter::{
     self, against_series, days_of_each, days_of_side, differences, needed_of_models, one_unit_each, question_of_sides,
     runs, runs_of_a_day, squared_error, units, unshared_days, unshared_days_of_same, variance_of_days,
@@ -23,15 +25,15 @@ use crate::reading::{Mark, uniform};
 /// The ratio of the second group over the first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbers {
-    pub(super) question: Question,
+    pub(super) question: PairQuestion,
     pub(super) ratio: f64,
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
     pub(super) n: (usize, usize),
-    pub(super) answer: Answer,
+    pub(super) answer: PairAnswer,
     pub(super) significant: bool,
     pub(super) days: Option<Days>,
-    pub(super) runs: Option<Runs>,
+    pub(super) runs: Option<RunPair>,
     /// What runs of the reference differ by, where that decides.
     pub(super) series: SeriesUse,
     /// Whether it is undecided as each side was measured on days of its own, which takes from all of its units.
@@ -43,11 +45,11 @@ pub(super) struct Numbers {
 }
 
 /// The library compares the first with the second. People compare the second with the first, which is their reference.
-pub(super) fn inverted(c: &Comparison) -> Comparison {
-    Comparison { ratio: 1.0 / c.ratio, low: c.high.map(|high| 1.0 / high), high: c.low.map(|low| 1.0 / low), ..*c }
+pub(super) fn inverted(c: &PairComparison) -> PairComparison {
+    PairComparison { ratio: 1.0 / c.ratio, low: c.high.map(|high| 1.0 / high), high: c.low.map(|low| 1.0 / low), ..*c }
 }
 
-pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
+pub(super) fn numbers(question: PairQuestion, c: &PairComparison) -> Numbers {
     Numbers {
         question,
         ratio: c.ratio,
@@ -67,62 +69,62 @@ pub(super) fn numbers(question: Question, c: &Comparison) -> Numbers {
 
 /// Two sides. With `as_runs` two single runs are compared as they were.
 pub(super) fn pair(
-    first: &Side,
-    second: &Side,
+    first: &GroupFigure,
+    second: &GroupFigure,
     (as_runs, as_units): (bool, bool),
     options: &Options,
-) -> Result<Numbers, Refusal> {
+) -> Result<Numbers, RankRefusal> {
     let question = question_of_sides(first, second, as_units);
     let welch = inverted(&rank::compare(&first.values, &second.values, options)?);
     // Copies of a value are not repeats, whatever the variance of days. One value without repeats has no interval of
     // its own.
-    let bare = matches!(welch.answer, Answer::CannotTell(Doubt::NoSpread | Doubt::SingleValue));
+    let bare = matches!(welch.answer, PairAnswer::CannotTell(PairDoubt::NoSpread | PairDoubt::SingleValue));
     let one_each = first.runs.len() == 1 && second.runs.len() == 1;
     // The question is about these runs only, of any media.
     if as_runs && one_each {
-        let found = Numbers { series: SeriesUse::SingleRuns, ..numbers(Question::Runs, &welch) };
+        let found = Numbers { series: SeriesUse::SingleRuns, ..numbers(PairQuestion::Runs, &welch) };
         return Ok(as_printed(found, (first, second), options));
     }
     let mut series = SeriesUse::NotAsked;
     if as_runs && one_unit_each(first, second) {
         match against_series(first, second, welch.ratio, options) {
             Ok((c, series)) => {
-                let found = Numbers { series: SeriesUse::Decides(series), ..numbers(Question::Runs, &c) };
+                let found = Numbers { series: SeriesUse::Decides(series), ..numbers(PairQuestion::Runs, &c) };
                 return Ok(as_printed(found, (first, second), options));
             }
             Err(why) => series = SeriesUse::Unusable { why },
         }
     }
     let found = match question {
-        Question::Models => with_days((question, welch), unshared_days(first, second), options),
-        Question::UnitAgainstOthers if units(first).len() == 1 => {
+        PairQuestion::Models => with_days((question, welch), unshared_days(first, second), options),
+        PairQuestion::UnitAgainstOthers if units(first).len() == 1 => {
             let c = against_others(second, first, options);
-            let c = Comparison { n: (c.n.1, c.n.0), ..inverted(&c) };
+            let c = PairComparison { n: (c.n.1, c.n.0), ..inverted(&c) };
             with_days((question, c), unshared_days(first, second), options)
         }
-        Question::UnitAgainstOthers => {
+        PairQuestion::UnitAgainstOthers => {
             let c = against_others(first, second, options);
             with_days((question, c), unshared_days(first, second), options)
         }
-        Question::SameUnits => {
+        PairQuestion::SameUnits => {
             let c = each_with_itself(first, second, welch.n, options);
             with_days((question, c), unshared_days_of_same(first, second), options)
         }
-        Question::Specimens => {
+        PairQuestion::Specimens => {
             // Several units have their own spread. One unit has the prior of units, which includes days and repeats.
-            let known = |side: &Side| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
+            let known = |side: &GroupFigure| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
             let single = [first, second].iter().filter(|side| units(side).len() == 1).count();
             let half = specimens(1.0 - options.alpha, single, known(first) + known(second)).unwrap_or(f64::INFINITY);
-            numbers(question, &Comparison::from_difference(welch.ratio.ln(), half, welch.n, options.delta))
+            numbers(question, &PairComparison::from_difference(welch.ratio.ln(), half, welch.n, options.delta))
         }
-        Question::Runs | Question::Units if bare => numbers(question, &welch),
-        Question::Runs | Question::Units => {
+        PairQuestion::Runs | PairQuestion::Units if bare => numbers(question, &welch),
+        PairQuestion::Runs | PairQuestion::Units => {
             let days = variance_of_days(first, second);
             let weights = 1.0 / days_of_side(first) as f64 + 1.0 / days_of_side(second) as f64;
             let level = 1.0 - options.alpha;
             let pooled = || days.half(level, weights).map(|half| (half, days.assumed()));
             // All days of one unit have one variance; the days of two units may have different ones.
-            let found = if question == Question::Units { two_units(first, second, level) } else { pooled() };
+            let found = if question == PairQuestion::Units { two_units(first, second, level) } else { pooled() };
             let (half, assumed) = found.unwrap_or((f64::INFINITY, days.assumed()));
             let as_they_were = welch.low.zip(welch.high).filter(|_| one_each);
             // The interval of single runs is never narrower than their repeats allow.
@@ -131,15 +133,15 @@ pub(super) fn pair(
             let few = assumed > 0.0 || days.measured() < ENOUGH_DAYS;
             let of_runs = if few { runs_of_a_day(first, second, level) } else { None };
             let half = of_runs.map_or(half, |of_runs| half.max(of_runs));
-            let runs = as_they_were.map(|(low, high)| Runs { low, high, differ: differ(welch.answer) });
+            let runs = as_they_were.map(|(low, high)| RunPair { low, high, differ: differ(welch.answer) });
             let across_days =
                 Days { deviation: days.deviation(), measured: days.measured(), prior: (PRIOR_DEVIATION, assumed) };
-            let wide = Comparison::from_difference(welch.ratio.ln(), half, welch.n, options.delta);
+            let wide = PairComparison::from_difference(welch.ratio.ln(), half, welch.n, options.delta);
             Numbers { days: Some(across_days), runs, ..numbers(question, &wide) }
         }
     };
     let found = as_printed(found, (first, second), options);
-    let asks = question == Question::Units && are_two_models(first, second);
+    let asks = question == PairQuestion::Units && are_two_models(first, second);
     let found = Numbers { models: if asks { models_apart(found.ratio, options) } else { None }, ..found };
     let needed =
         if bare || found.own_days { None } else { scatter::needed(question, (first, second), found.ratio, options) };
@@ -147,19 +149,19 @@ pub(super) fn pair(
 }
 
 /// Two units, each over its days.
-fn two_units(first: &Side, second: &Side, level: f64) -> Option<(f64, f64)> {
+fn two_units(first: &GroupFigure, second: &GroupFigure, level: f64) -> Option<(f64, f64)> {
     let [first, second] = [first, second].map(|side| runs(side).flat_map(days::days).collect::<Vec<_>>());
     half_between(&first, &second, level)
 }
 
 /// Adds the effect that a day has on all units of a side, where the sides were measured on different days. `common` is
 /// the number of day variances to add; the variance of a day is assumed.
-fn with_days((question, c): (Question, Comparison), common: f64, options: &Options) -> Numbers {
+fn with_days((question, c): (PairQuestion, PairComparison), common: f64, options: &Options) -> Numbers {
     let Some((low, high)) = c.low.zip(c.high).filter(|_| common > 0.0) else { return numbers(question, &c) };
     let assumed = student_t(1.0 - options.alpha, PRIOR_DEGREES as u32).unwrap_or(f64::INFINITY) * PRIOR_DEVIATION;
     let half = ((high / low).ln() / 2.0).hypot(assumed * common.sqrt());
-    let wide = Comparison::from_difference(c.ratio.ln(), half, c.n, options.delta);
-    let own_days = wide.answer == Answer::CannotTell(Doubt::Wide) && wide.answer != c.answer;
+    let wide = PairComparison::from_difference(c.ratio.ln(), half, c.n, options.delta);
+    let own_days = wide.answer == PairAnswer::CannotTell(PairDoubt::Wide) && wide.answer != c.answer;
     Numbers { own_days, ..numbers(question, &wide) }
 }
 
@@ -167,20 +169,20 @@ fn with_days((question, c): (Question, Comparison), common: f64, options: &Optio
 const OF_PRINTED: u32 = 1_000;
 
 /// Adds the rounding error of printed figures, which all values of a side have in common.
-fn as_printed(found: Numbers, (first, second): (&Side, &Side), options: &Options) -> Numbers {
-    let own = |side: &Side| uniform(side.runs.iter().map(|run| run.resolution).fold(0.0, f64::max));
+fn as_printed(found: Numbers, (first, second): (&GroupFigure, &GroupFigure), options: &Options) -> Numbers {
+    let own = |side: &GroupFigure| uniform(side.runs.iter().map(|run| run.resolution).fold(0.0, f64::max));
     let common = own(first) + own(second);
     let Some((low, high)) = found.low.zip(found.high).filter(|_| common > 0.0) else { return found };
     let printed = student_t(1.0 - options.alpha, OF_PRINTED).unwrap_or(f64::INFINITY) * common.sqrt();
     let half = ((high / low).ln() / 2.0).hypot(printed);
-    let wide = Comparison::from_difference(found.ratio.ln(), half, found.n, options.delta);
-    let Comparison { low, high, answer, significant, .. } = wide;
+    let wide = PairComparison::from_difference(found.ratio.ln(), half, found.n, options.delta);
+    let PairComparison { low, high, answer, significant, .. } = wide;
     Numbers { low, high, answer, significant, ..found }
 }
 
 /// Whether two units are of different models.
-fn are_two_models(first: &Side, second: &Side) -> bool {
-    let model = |side: &Side| side.runs.first().map(|run| run.unit.0.clone());
+fn are_two_models(first: &GroupFigure, second: &GroupFigure) -> bool {
+    let model = |side: &GroupFigure| side.runs.first().map(|run| run.unit.0.clone());
     model(first) != model(second)
 }
 
@@ -190,39 +192,39 @@ fn models_apart(ratio: f64, options: &Options) -> Option<(f64, f64)> {
     Some((ratio * (-half).exp(), ratio * half.exp()))
 }
 
-fn differ(answer: Answer) -> Option<bool> {
+fn differ(answer: PairAnswer) -> Option<bool> {
     match answer {
-        Answer::Different => Some(true),
-        Answer::Same => Some(false),
-        Answer::CannotTell(_) => None,
+        PairAnswer::Different => Some(true),
+        PairAnswer::Same => Some(false),
+        PairAnswer::CannotTell(_) => None,
     }
 }
 
 /// Compares each unit with itself, where the same units are on both sides.
-fn each_with_itself(first: &Side, second: &Side, n: (usize, usize), options: &Options) -> Comparison {
+fn each_with_itself(first: &GroupFigure, second: &GroupFigure, n: (usize, usize), options: &Options) -> PairComparison {
     let differences = differences(first, second);
     let count = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / count;
     // Means of several days vary by less than a day. Enough pairs show that variance themselves.
-    let of_a_day = |side: &Side| days_of_each(side).iter().map(|days| 1.0 / *days as f64).sum::<f64>() / count;
+    let of_a_day = |side: &GroupFigure| days_of_each(side).iter().map(|days| 1.0 / *days as f64).sum::<f64>() / count;
     let weights = if differences.len() < ENOUGH_PAIRS { (of_a_day(first) + of_a_day(second)) / 2.0 } else { 1.0 };
     let paired = variance_of_days(first, second).paired(&differences);
     let half = paired.half(1.0 - options.alpha, weights / count).unwrap_or(f64::INFINITY);
-    Comparison::from_difference(mean, half, n, options.delta)
+    PairComparison::from_difference(mean, half, n, options.delta)
 }
 
 /// One unit over several of its model: by how much those differ, a further one differs from their mean.
-fn against_others(others: &Side, one: &Side, options: &Options) -> Comparison {
+fn against_others(others: &GroupFigure, one: &GroupFigure, options: &Options) -> PairComparison {
     let n = others.values.len();
     // Of one unit there are repeats, or the means of its runs.
     let difference = log_mean(&one.values) - log_mean(&others.values);
     let error = squared_error(&others.values) * (n as f64 + 1.0);
     let t = student_t(1.0 - options.alpha, u32::try_from(n - 1).unwrap_or(u32::MAX)).unwrap_or(f64::INFINITY);
     if error > 0.0 {
-        return Comparison::from_difference(difference, t * error.sqrt(), (n, 1), options.delta);
+        return PairComparison::from_difference(difference, t * error.sqrt(), (n, 1), options.delta);
     }
-    let answer = Answer::CannotTell(Doubt::NoSpread);
-    Comparison { ratio: difference.exp(), low: None, high: None, n: (n, 1), answer, significant: false }
+    let answer = PairAnswer::CannotTell(PairDoubt::NoSpread);
+    PairComparison { ratio: difference.exp(), low: None, high: None, n: (n, 1), answer, significant: false }
 }
 
 // The ratios of all pairs of groups with their intervals.
@@ -231,7 +233,7 @@ fn against_others(others: &Side, one: &Side, options: &Options) -> Comparison {
 pub(super) type Indexed = (usize, usize, Numbers);
 
 /// Options of the statistics.
-pub(super) fn options(request: &Request, more_is_better: bool) -> Result<Options, CompareError> {
+pub(super) fn options(request: &CompareRequest, more_is_better: bool) -> Result<Options, CompareError> {
     if !(request.margin >= 0.0 && request.margin.is_finite()) {
         return Err(CompareError::Options("the margin has to be zero or more".to_owned()));
     }
@@ -256,21 +258,22 @@ fn widen(options: Options) -> Options {
 /// The numbers of all pairs of sides, the method of their intervals, and whether some intervals were widened. Pairs of
 /// models take their numbers from the ranking. With `as_runs` two single runs are compared as they were.
 pub(super) fn pairs(
-    sides: &[Side],
+    sides: &[GroupFigure],
     decided: Option<&GroupsUnderLoad<'_>>,
     (as_runs, as_units): (bool, bool),
     options: &Options,
 ) -> Result<(Method, Vec<Indexed>, bool), CompareError> {
-    let refused = |refusal: Refusal| CompareError::Options(refusal.to_string());
+    let refused = |refusal: RankRefusal| CompareError::Options(refusal.to_string());
     let places: Vec<(usize, usize)> =
         (0..sides.len()).flat_map(|a| (a + 1..sides.len()).map(move |b| (a, b))).collect();
-    let models = places.iter().all(|(a, b)| question_of_sides(&sides[*a], &sides[*b], as_units) == Question::Models);
+    let models =
+        places.iter().all(|(a, b)| question_of_sides(&sides[*a], &sides[*b], as_units) == PairQuestion::Models);
     let single = as_runs && sides.iter().all(|side| side.runs.len() == 1);
-    let several: Vec<&Side> = sides.iter().filter(|side| side.basis == Basis::Units).collect();
-    let together = |(a, b): (usize, usize), c: &Comparison, alpha: f64| {
-        let asked = if single { Question::Runs } else { question_of_sides(&sides[a], &sides[b], as_units) };
+    let several: Vec<&GroupFigure> = sides.iter().filter(|side| side.basis == GroupBasis::Units).collect();
+    let together = |(a, b): (usize, usize), c: &PairComparison, alpha: f64| {
+        let asked = if single { PairQuestion::Runs } else { question_of_sides(&sides[a], &sides[b], as_units) };
         let found = numbers(asked, c);
-        let wanted = found.question == Question::Models && asks_what_would_tell(sides.len(), a);
+        let wanted = found.question == PairQuestion::Models && asks_what_would_tell(sides.len(), a);
         let needed = if wanted {
             needed_of_models(&several, (&sides[a], &sides[b]), (c.ratio.ln(), options.delta), alpha)
         } else {
@@ -290,7 +293,7 @@ pub(super) fn pairs(
     let between = |(a, b): (usize, usize)| {
         let (difference, ends, differ) = decided?.between(&sides[a], &sides[b])?;
         let n = (sides[a].values.len(), sides[b].values.len());
-        let found = Comparison::between(difference, ends, differ, n, options.delta);
+        let found = PairComparison::between(difference, ends, differ, n, options.delta);
         Some(together((a, b), &found, options.alpha))
     };
     let known: Vec<Option<Indexed>> = places.iter().map(|place| between(*place)).collect();
@@ -314,7 +317,7 @@ pub(super) fn pairs(
         let needed = found.needed.filter(|_| asks_what_would_tell(sides.len(), a));
         Ok((a, b, Numbers { needed, ..found }))
     });
-    let all = all.collect::<Result<_, Refusal>>().map_err(refused)?;
+    let all = all.collect::<Result<_, RankRefusal>>().map_err(refused)?;
     Ok((method, all, widened))
 }
 
@@ -328,23 +331,23 @@ fn asks_what_would_tell(sides: usize, first: usize) -> bool {
 }
 
 /// A name for the values of a basis.
-fn of_values(basis: Basis) -> &'static str {
+fn of_values(basis: GroupBasis) -> &'static str {
     match basis {
-        Basis::Repeats => "repeats of one run",
-        Basis::Runs => "runs of one unit on one day",
-        Basis::Days => "days of one unit",
-        Basis::Units => "units",
+        GroupBasis::Repeats => "repeats of one run",
+        GroupBasis::Runs => "runs of one unit on one day",
+        GroupBasis::Days => "days of one unit",
+        GroupBasis::Units => "units",
     }
 }
 
 /// Geometric mean of values with its interval at `level`. For repeats the interval holds if they are independent, which
 /// a few repeats cannot show. With `until_narrow` the values ended when their interval was narrow.
-pub(super) fn estimate(values: &[f64], level: f64, basis: Basis, until_narrow: bool) -> Option<Estimate> {
+pub(super) fn estimate(values: &[f64], level: f64, basis: GroupBasis, until_narrow: bool) -> Option<Estimate> {
     let mut estimate = if until_narrow { geometric_until_known(values)? } else { geometric(values)? };
     let condition = match (basis, until_narrow) {
-        (Basis::Repeats, true) => ", wider for being looked at after each repeat",
-        (Basis::Repeats, false) => ", repeats assumed independent",
-        (Basis::Runs | Basis::Days | Basis::Units, _) => "",
+        (GroupBasis::Repeats, true) => ", wider for being looked at after each repeat",
+        (GroupBasis::Repeats, false) => ", repeats assumed independent",
+        (GroupBasis::Runs | GroupBasis::Days | GroupBasis::Units, _) => "",
     };
     let of = of_values(basis);
     estimate.method = format!("geometric mean of {of}, t interval on logarithms{condition}");
@@ -371,8 +374,8 @@ pub(super) struct Models<'a> {
 
 impl<'a> Models<'a> {
     /// `None` where a group holds no model or several, or two hold the same one, or runs are asked about.
-    pub(super) fn from_groups(groups: &[Group<'a>], request: &Request) -> Option<Self> {
-        let name = |group: &Group<'a>| {
+    pub(super) fn from_groups(groups: &[RecordGroup<'a>], request: &CompareRequest) -> Option<Self> {
+        let name = |group: &RecordGroup<'a>| {
             let mut models = group.records.iter().filter(|r| names_model(r)).map(|r| identity(r).model);
             let first = models.next()?;
             let all_named = group.records.iter().all(|r| names_model(r));
@@ -402,12 +405,12 @@ pub(super) struct GroupsUnderLoad<'a> {
 }
 
 impl GroupsUnderLoad<'_> {
-    fn name(&self, side: &Side) -> &str {
+    fn name(&self, side: &GroupFigure) -> &str {
         &self.names[side.group]
     }
 
     /// Gives a side the figures of the ranking: without the effects of slots and rounds.
-    pub(super) fn adjust(&self, side: &mut Side, level: f64) {
+    pub(super) fn adjust(&self, side: &mut GroupFigure, level: f64) {
         if side.excluded() {
             return;
         }
@@ -424,7 +427,7 @@ impl GroupsUnderLoad<'_> {
         self.decided.levels.adjusted()
     }
 
-    pub(super) fn at_ceiling(&self, side: &Side) -> bool {
+    pub(super) fn at_ceiling(&self, side: &GroupFigure) -> bool {
         self.decided.levels.at_ceiling(self.name(side))
     }
 
@@ -435,7 +438,7 @@ impl GroupsUnderLoad<'_> {
 
     /// The logarithm of the second side over the first, the ends of its interval, and whether the difference is
     /// significant; `None` where the ranking does not compare the two.
-    pub(super) fn between(&self, first: &Side, second: &Side) -> Option<(f64, (f64, f64), bool)> {
+    pub(super) fn between(&self, first: &GroupFigure, second: &GroupFigure) -> Option<(f64, (f64, f64), bool)> {
         if first.excluded() || second.excluded() {
             return None;
         }
@@ -451,31 +454,33 @@ impl GroupsUnderLoad<'_> {
 /// that is not genuine wins nothing. `refused` is the reason why the records of the groups allow no answer: the
 /// computers are of different kinds and no common unit connects them, or the media are unknown.
 pub(super) fn judge(
-    first: &Side,
-    second: &Side,
+    first: &GroupFigure,
+    second: &GroupFigure,
     numbers: Numbers,
-    (bus, refused): ([bool; 2], Option<Why>),
+    (bus, refused): ([bool; 2], Option<WhyUnknown>),
     more_is_better: bool,
 ) -> Pair {
     let second_leads = (numbers.ratio > 1.0) == more_is_better;
     let bus = (bus[0], bus[1]);
     let measured = match numbers.answer {
-        Answer::Same => PairVerdict::Same,
-        Answer::Different if second_leads => PairVerdict::Better,
-        Answer::Different => PairVerdict::Worse,
-        Answer::CannotTell(Doubt::SingleValue) => PairVerdict::CannotTell(Why::SingleValue),
-        Answer::CannotTell(Doubt::NoSpread) => PairVerdict::CannotTell(Why::NoSpread),
-        Answer::CannotTell(Doubt::Wide) if numbers.runs.is_some_and(|runs| runs.differ.is_some()) => {
-            PairVerdict::CannotTell(Why::Days)
+        PairAnswer::Same => PairVerdict::Same,
+        PairAnswer::Different if second_leads => PairVerdict::Better,
+        PairAnswer::Different => PairVerdict::Worse,
+        PairAnswer::CannotTell(PairDoubt::SingleValue) => PairVerdict::CannotTell(WhyUnknown::SingleValue),
+        PairAnswer::CannotTell(PairDoubt::NoSpread) => PairVerdict::CannotTell(WhyUnknown::NoSpread),
+        PairAnswer::CannotTell(PairDoubt::Wide) if numbers.runs.is_some_and(|runs| runs.differ.is_some()) => {
+            PairVerdict::CannotTell(WhyUnknown::Days)
         }
-        Answer::CannotTell(Doubt::Wide) if numbers.own_days => PairVerdict::CannotTell(Why::OwnDays),
-        Answer::CannotTell(Doubt::Wide) => PairVerdict::CannotTell(Why::Wide),
+        PairAnswer::CannotTell(PairDoubt::Wide) if numbers.own_days => PairVerdict::CannotTell(WhyUnknown::OwnDays),
+        PairAnswer::CannotTell(PairDoubt::Wide) => PairVerdict::CannotTell(WhyUnknown::Wide),
     };
     // Where only one unit was measured, the variance between units is assumed. That is enough to tell models apart, but
     // not to call them equal.
     let measured = match measured {
-        PairVerdict::Same | PairVerdict::CannotTell(Why::Wide) if numbers.question == Question::Specimens => {
-            PairVerdict::CannotTell(Why::OneUnit)
+        PairVerdict::Same | PairVerdict::CannotTell(WhyUnknown::Wide)
+            if numbers.question == PairQuestion::Specimens =>
+        {
+            PairVerdict::CannotTell(WhyUnknown::OneUnit)
         }
         other => other,
     };
@@ -500,19 +505,19 @@ pub(super) fn judge(
     };
     let either = |mark| first.has(mark) || second.has(mark);
     let verdict = if either(Mark::Invalid) {
-        PairVerdict::CannotTell(Why::Invalid)
+        PairVerdict::CannotTell(WhyUnknown::Invalid)
     } else if either(Mark::Failed) || either(Mark::Unfinished) {
-        PairVerdict::CannotTell(Why::Incomplete)
+        PairVerdict::CannotTell(WhyUnknown::Incomplete)
     } else if bus == (true, true) {
         PairVerdict::BusTie
     } else if winner.is_some_and(|side| side.has(Mark::Fake)) {
-        PairVerdict::CannotTell(Why::Fake)
+        PairVerdict::CannotTell(WhyUnknown::Fake)
     } else if let Some(why) = refused {
         PairVerdict::CannotTell(why)
     } else if hidden {
-        PairVerdict::CannotTell(Why::BusHides)
+        PairVerdict::CannotTell(WhyUnknown::BusHides)
     } else if flattered {
-        PairVerdict::CannotTell(Why::BestOf)
+        PairVerdict::CannotTell(WhyUnknown::BestOf)
     } else {
         measured
     };
@@ -535,9 +540,9 @@ pub(super) fn judge(
             PairVerdict::Worse => bus.0,
             _ => false,
         },
-        needed: numbers
-            .needed
-            .filter(|_| matches!(verdict, PairVerdict::CannotTell(Why::Wide | Why::Days | Why::OneUnit))),
+        needed: numbers.needed.filter(|_| {
+            matches!(verdict, PairVerdict::CannotTell(WhyUnknown::Wide | WhyUnknown::Days | WhyUnknown::OneUnit))
+        }),
     }
 }
 
@@ -546,7 +551,7 @@ mod tests {
     use super::super::report::SideRun;
     use super::*;
 
-    fn printed_in(step: f64) -> Side {
+    fn printed_in(step: f64) -> GroupFigure {
         let run = SideRun {
             record: String::new(),
             unit: (String::new(), String::new()),
@@ -560,14 +565,22 @@ mod tests {
             marks: Vec::new(),
         };
         let runs = vec![SideRun { resolution: 0.0, ..run.clone() }, run];
-        Side { group: 0, basis: Basis::Repeats, estimate: None, values: Vec::new(), runs, marks: Vec::new() }
+        GroupFigure {
+            group: 0,
+            basis: GroupBasis::Repeats,
+            estimate: None,
+            values: Vec::new(),
+            runs,
+            marks: Vec::new(),
+        }
     }
 
     /// Steps of 6 and 8 % have a standard deviation of 0.1 by the root of 12 together; t of 1,000 degrees is 1.9623.
     #[test]
     fn the_digits_of_figures_widen_the_interval_of_their_ratio() {
         let options = Options::default();
-        let found = numbers(Question::Units, &Comparison::from_difference(2f64.ln(), 0.05, (3, 3), options.delta));
+        let found =
+            numbers(PairQuestion::Units, &PairComparison::from_difference(2f64.ln(), 0.05, (3, 3), options.delta));
         let wide = as_printed(found, (&printed_in(0.06), &printed_in(0.08)), &options);
         let half = 0.05f64.hypot(1.9623 * 0.1 / 12f64.sqrt());
         let (low, high) = wide.low.zip(wide.high).unwrap();

@@ -47,7 +47,7 @@ impl Comparison {
     /// Whether a comparison was made with sound figures, which are neither invalid nor from a fake medium.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        let unsound = |verdict| matches!(verdict, PairVerdict::CannotTell(Why::Invalid | Why::Fake));
+        let unsound = |verdict| matches!(verdict, PairVerdict::CannotTell(WhyUnknown::Invalid | WhyUnknown::Fake));
         self.primary().is_some_and(|load| load.pairs.iter().any(|pair| !unsound(pair.verdict)))
     }
 }
@@ -90,7 +90,7 @@ pub struct LoadComparison {
     /// Whether the effects of slots and rounds were taken out of the figures of the groups, as the ranking does.
     pub adjusted: bool,
     /// Groups that have a figure.
-    pub sides: Vec<Side>,
+    pub sides: Vec<GroupFigure>,
     /// All pairs of them, the reference first.
     pub pairs: Vec<Pair>,
 }
@@ -99,7 +99,7 @@ pub struct LoadComparison {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Question {
+pub enum PairQuestion {
     /// One unit in both groups: whether it changed, by more than it does from day to day.
     Runs,
     /// A unit of a model against another one.
@@ -131,7 +131,7 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Basis {
+pub enum GroupBasis {
     /// Repeats of one run: the statement is about this unit in this run.
     Repeats,
     /// Geometric means of the runs of one unit on one day: the statement is about this unit on that day.
@@ -145,11 +145,11 @@ pub enum Basis {
 /// A group under a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Side {
+pub struct GroupFigure {
     /// Index of the group.
     pub group: usize,
     /// The kind of the values.
-    pub basis: Basis,
+    pub basis: GroupBasis,
     /// The geometric mean of the values.
     pub estimate: Option<Estimate>,
     /// The compared values.
@@ -160,10 +160,10 @@ pub struct Side {
     pub marks: Vec<Mark>,
 }
 
-impl Side {
+impl GroupFigure {
     /// Whether the values ended when their interval was narrow.
     pub(super) fn until_narrow(&self) -> bool {
-        self.basis == Basis::Repeats && self.runs.iter().any(|run| run.until_narrow)
+        self.basis == GroupBasis::Repeats && self.runs.iter().any(|run| run.until_narrow)
     }
 
     /// Whether the side wins nothing, because no sound figure is in it.
@@ -216,7 +216,7 @@ pub struct Pair {
     /// Index of the other.
     pub second: usize,
     /// The subject of the answer.
-    pub question: Question,
+    pub question: PairQuestion,
     /// The second over the first.
     pub ratio: f64,
     /// Lower end of its interval; null where there is none.
@@ -226,7 +226,7 @@ pub struct Pair {
     /// The variance of days in the interval; null where units vary by more than days do.
     pub days: Option<Days>,
     /// The two runs by themselves, where each side has one run: their repeats do not cover another day.
-    pub runs: Option<Runs>,
+    pub runs: Option<RunPair>,
     /// Whether the spread between the runs of the reference decided.
     pub series: SeriesUse,
     /// The interval of the ratio of the two models, where two units of different models were compared as units. One
@@ -315,7 +315,7 @@ pub struct Series {
 /// Two runs by the spread of their repeats alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Runs {
+pub struct RunPair {
     /// Lower end of the ratio.
     pub low: f64,
     /// Upper end of the ratio.
@@ -338,14 +338,14 @@ pub enum PairVerdict {
     /// Both at the ceiling of their bus: says nothing of the media.
     BusTie,
     /// Not known.
-    CannotTell(Why),
+    CannotTell(WhyUnknown),
 }
 
 /// Why it is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum WhyUnknown {
     /// A group has one value: there is no interval.
     SingleValue,
     /// No group has any spread: copies of a value, not repeats.

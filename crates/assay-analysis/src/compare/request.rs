@@ -14,7 +14,7 @@ pub(crate) const MOST_GROUPS: usize = 26;
 
 /// Records that are compared as one.
 #[derive(Debug, Clone)]
-pub struct Group<'a> {
+pub struct RecordGroup<'a> {
     /// As the user named it, or what its records have in common.
     pub name: String,
     /// Its records.
@@ -36,7 +36,7 @@ pub enum By {
 
 /// How groups are compared.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct CompareRequest {
     /// Which figure; `None` is the usual one of each load.
     pub quantity: Option<Quantity>,
     /// Words for the load that the answer is about; `None`: the one of [`crate::deciding_load`].
@@ -53,7 +53,7 @@ pub struct Request {
     pub units: bool,
 }
 
-impl Default for Request {
+impl Default for CompareRequest {
     /// A margin of 3 % at 95 %.
     fn default() -> Self {
         Self { quantity: None, primary: None, margin: 0.03, level: assay_stats::LEVEL, runs: false, units: false }
@@ -98,8 +98,8 @@ pub enum CompareError {
 /// Groups from the records of several queries, in the order of their first records; a record that two queries
 /// name counts once. One that names no model is in no group by model: see [`nameless`].
 #[must_use]
-pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
-    let mut groups: Vec<(Identity, Group<'_>)> = Vec::new();
+pub fn split(named: &[Vec<Observation>], by: By) -> Vec<RecordGroup<'_>> {
+    let mut groups: Vec<(Identity, RecordGroup<'_>)> = Vec::new();
     let mut known: Vec<&str> = Vec::new();
     // A check belongs to what was measured of its medium, and is nothing to compare by itself.
     let (checks, measured): (Vec<&Observation>, Vec<&Observation>) =
@@ -133,7 +133,7 @@ pub fn split(named: &[Vec<Observation>], by: By) -> Vec<Group<'_>> {
             By::Unit => short_name(&of),
             By::Model => of.model.clone(),
         };
-        groups.push((of, Group { name, records: vec![record] }));
+        groups.push((of, RecordGroup { name, records: vec![record] }));
     }
     groups.into_iter().map(|(_, group)| group).collect()
 }
@@ -154,7 +154,7 @@ pub fn nameless(named: &[Vec<Observation>], by: By) -> Option<Note> {
 }
 
 /// Refuses groups that cannot be compared, regardless of their figures.
-pub(super) fn check(groups: &[Group<'_>]) -> Result<(), CompareError> {
+pub(super) fn check(groups: &[RecordGroup<'_>]) -> Result<(), CompareError> {
     if let [] | [_] = groups {
         let (name, records) = groups.first().map_or((String::new(), 0), |g| (g.name.clone(), g.records.len()));
         return Err(CompareError::OneGroup { name, records });
@@ -181,7 +181,7 @@ pub(super) fn check(groups: &[Group<'_>]) -> Result<(), CompareError> {
 /// How far a group may be from the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Limit {
+pub struct GateLimit {
     /// As it was written.
     pub text: String,
     /// The figure; `None` is the one that is compared.
@@ -247,7 +247,7 @@ pub enum LimitError {
 /// Most that a figure may be allowed to rise: a hundredfold.
 const MOST: f64 = 100.0;
 
-impl Limit {
+impl GateLimit {
     /// Parses a limit: `[FIGURE] slower|faster|lower|higher than SHARE [for LOAD]`.
     ///
     /// # Errors
@@ -318,14 +318,14 @@ mod tests {
 
     #[test]
     fn limits_are_read_as_people_write_them() {
-        let limit = Limit::parse("slower than 5%").unwrap();
+        let limit = GateLimit::parse("slower than 5%").unwrap();
         assert_eq!((limit.quantity, limit.way, limit.share, limit.load), (None, LimitSense::Slower, 0.05, None));
-        let limit = Limit::parse("  p99  higher than 10 % for random read 4 KiB ").unwrap();
+        let limit = GateLimit::parse("  p99  higher than 10 % for random read 4 KiB ").unwrap();
         assert_eq!((limit.quantity, limit.way, limit.share), (Some(Quantity::P99Ns), LimitSense::Higher, 0.1));
         assert_eq!(limit.load.as_deref(), Some("random read 4 KiB"));
         assert_eq!(limit.text, "p99 higher than 10 % for random read 4 KiB");
-        assert_eq!(Limit::parse("iops slower than 0.03").unwrap().share, 0.03);
-        assert_eq!(Limit::parse("p50 slower than 150%").unwrap().share, 1.5, "a latency may more than double");
+        assert_eq!(GateLimit::parse("iops slower than 0.03").unwrap().share, 0.03);
+        assert_eq!(GateLimit::parse("p50 slower than 150%").unwrap().share, 1.5, "a latency may more than double");
     }
 
     #[test]
@@ -344,7 +344,7 @@ mod tests {
             ("slower than 100%", "below 100%"),
             ("p50 higher than 10001%", "at most 10000%"),
         ] {
-            let error = Limit::parse(text).unwrap_err().to_string();
+            let error = GateLimit::parse(text).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");
         }
     }

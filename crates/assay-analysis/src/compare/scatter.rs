@@ -4,16 +4,16 @@
 use std::collections::BTreeSet;
 
 use assay_stats::days::{self, Day, GroupDays, RunOfDay, days};
-use assay_stats::power::{Deviation, Test};
-use assay_stats::rank::{self, Comparison, Options, Spread};
+use assay_stats::power::{LogDeviation, TTest};
+use assay_stats::rank::{self, Options, PairComparison, Spread};
 use assay_stats::variation::{PRIOR_DEVIATION, PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, RunVariance};
 use assay_stats::{log_mean, log_squares, student_t};
 
-use super::report::{NoSeries, Question, Series, Side};
+use super::report::{GroupFigure, NoSeries, PairQuestion, Series};
 use crate::deciding::{Needed, Values};
 
 /// How runs of the same units differ, on both sides.
-pub(super) fn variance_of_days(first: &Side, second: &Side) -> RunVariance {
+pub(super) fn variance_of_days(first: &GroupFigure, second: &GroupFigure) -> RunVariance {
     RunVariance::of(runs(first).chain(runs(second)))
 }
 
@@ -24,7 +24,7 @@ pub(super) fn variance_of_days(first: &Side, second: &Side) -> RunVariance {
 /// The assumed variance of days is much smaller than the effect of a disturbed host on the runs of an hour. Real runs
 /// of one medium that differ by factors of 1.2 to 4 were split into two groups, and with that variance alone 6 to 12 of
 /// 100 loads were told apart.
-pub(super) fn runs_of_a_day(first: &Side, second: &Side, level: f64) -> Option<f64> {
+pub(super) fn runs_of_a_day(first: &GroupFigure, second: &GroupFigure, level: f64) -> Option<f64> {
     let all: [Vec<Day<'_>>; 2] = [first, second].map(|side| runs(side).flat_map(days::days).collect());
     let of_day = |day: &Day<'_>| day.runs.iter().map(|run| log_mean(run.values)).collect::<Vec<f64>>();
     let (mut squares, mut degrees, mut weights) = (0.0, 0, 0.0);
@@ -40,7 +40,7 @@ pub(super) fn runs_of_a_day(first: &Side, second: &Side, level: f64) -> Option<f
 }
 
 /// How the same units differ between the sides.
-pub(super) fn differences(first: &Side, second: &Side) -> Vec<f64> {
+pub(super) fn differences(first: &GroupFigure, second: &GroupFigure) -> Vec<f64> {
     units(first).into_iter().map(|unit| log_mean_of_unit(second, unit) - log_mean_of_unit(first, unit)).collect()
 }
 
@@ -52,16 +52,16 @@ pub(super) fn squared_error(values: &[f64]) -> f64 {
 
 /// What days took from all units of a side and not of the other, in variances of a day; 0 where the sides were measured on
 /// the same days, or each unit on days of its own.
-pub(super) fn unshared_days(first: &Side, second: &Side) -> f64 {
+pub(super) fn unshared_days(first: &GroupFigure, second: &GroupFigure) -> f64 {
     GroupDays::from_groups(&[days_by_unit(first), days_by_unit(second)]).between(0, 1)
 }
 
 /// The same of the same units on both sides, each compared with itself.
-pub(super) fn unshared_days_of_same(first: &Side, second: &Side) -> f64 {
+pub(super) fn unshared_days_of_same(first: &GroupFigure, second: &GroupFigure) -> f64 {
     GroupDays::paired(&days_by_unit(first), &days_by_unit(second))
 }
 
-fn days_by_unit(side: &Side) -> Vec<Vec<Option<&str>>> {
+fn days_by_unit(side: &GroupFigure) -> Vec<Vec<Option<&str>>> {
     let of_unit = |unit: &(String, String)| {
         let runs = side.runs.iter().filter(|run| run.unit == *unit);
         let mut days: Vec<Option<&str>> = runs.map(|run| run.day.as_deref()).collect();
@@ -79,28 +79,28 @@ type Unit = (String, String);
 
 /// The subject of the answer about two sides; with `as_units` two units are compared as units, regardless of their
 /// models.
-pub(super) fn question_of_sides(first: &Side, second: &Side, as_units: bool) -> Question {
+pub(super) fn question_of_sides(first: &GroupFigure, second: &GroupFigure, as_units: bool) -> PairQuestion {
     let (a, b) = (units(first), units(second));
     let models: BTreeSet<&str> = a.union(&b).map(|(model, _)| model.as_str()).collect();
     match (a.len(), b.len()) {
-        (1, 1) if a == b => Question::Runs,
-        (1, 1) if models.len() == 1 => Question::Units,
+        (1, 1) if a == b => PairQuestion::Runs,
+        (1, 1) if models.len() == 1 => PairQuestion::Units,
         // A unit with a single value has no interval of its own, but the assumed variance of units gives one.
-        (1, 1) if as_units && first.values.len() > 1 && second.values.len() > 1 => Question::Units,
-        (1, _) | (_, 1) if models.len() == 1 => Question::UnitAgainstOthers,
-        (1, _) | (_, 1) => Question::Specimens,
-        _ if a == b => Question::SameUnits,
-        _ => Question::Models,
+        (1, 1) if as_units && first.values.len() > 1 && second.values.len() > 1 => PairQuestion::Units,
+        (1, _) | (_, 1) if models.len() == 1 => PairQuestion::UnitAgainstOthers,
+        (1, _) | (_, 1) => PairQuestion::Specimens,
+        _ if a == b => PairQuestion::SameUnits,
+        _ => PairQuestion::Models,
     }
 }
 
 /// The units of a side.
-pub(super) fn units(side: &Side) -> BTreeSet<&Unit> {
+pub(super) fn units(side: &GroupFigure) -> BTreeSet<&Unit> {
     side.runs.iter().map(|run| &run.unit).collect()
 }
 
 /// The runs of each unit of a side.
-pub(super) fn runs(side: &Side) -> impl Iterator<Item = Vec<RunOfDay<'_>>> {
+pub(super) fn runs(side: &GroupFigure) -> impl Iterator<Item = Vec<RunOfDay<'_>>> {
     let of_unit = |unit: &Unit| side.runs.iter().filter(|run| run.unit == *unit).map(dated).collect();
     units(side).into_iter().map(of_unit)
 }
@@ -110,17 +110,17 @@ fn dated(run: &super::report::SideRun) -> RunOfDay<'_> {
 }
 
 /// The mean of logarithms of a unit over its days on a side.
-pub(super) fn log_mean_of_unit(side: &Side, unit: &Unit) -> f64 {
+pub(super) fn log_mean_of_unit(side: &GroupFigure, unit: &Unit) -> f64 {
     days::log_mean_over_days(side.runs.iter().filter(|run| run.unit == *unit).map(dated)).unwrap_or(f64::NAN)
 }
 
 /// The number of days of each unit of a side.
-pub(super) fn days_of_each(side: &Side) -> Vec<usize> {
+pub(super) fn days_of_each(side: &GroupFigure) -> Vec<usize> {
     runs(side).map(|runs| days::days(runs).len()).collect()
 }
 
 /// Days of all units of a side.
-pub(super) fn days_of_side(side: &Side) -> usize {
+pub(super) fn days_of_side(side: &GroupFigure) -> usize {
     days_of_each(side).into_iter().sum()
 }
 
@@ -128,41 +128,41 @@ pub(super) fn days_of_side(side: &Side) -> usize {
 
 /// The number of values that would settle the answer, from the two sides.
 pub(super) fn needed(
-    question: Question,
-    (first, second): (&Side, &Side),
+    question: PairQuestion,
+    (first, second): (&GroupFigure, &GroupFigure),
     ratio: f64,
     options: &Options,
 ) -> Option<Needed> {
     let alpha = options.alpha;
     let difference = (ratio.ln(), options.delta);
     match question {
-        Question::Models => needed_of_models(&[first, second], (first, second), difference, alpha),
-        Question::Specimens => {
-            let assumed = Deviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES };
+        PairQuestion::Models => needed_of_models(&[first, second], (first, second), difference, alpha),
+        PairQuestion::Specimens => {
+            let assumed = LogDeviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES };
             Needed::from_difference(Values::Units, difference, assumed, 1, |n| rank::tests(2, n, alpha))
         }
-        Question::SameUnits => {
+        PairQuestion::SameUnits => {
             let differences = differences(first, second);
             let paired = variance_of_days(first, second).paired(&differences);
-            let seen = Deviation { value: paired.deviation(), degrees: paired.degrees() };
-            let test = |n: u32| Test { error: 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
+            let seen = LogDeviation { value: paired.deviation(), degrees: paired.degrees() };
+            let test = |n: u32| TTest { error: 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
             Needed::from_difference(Values::Pairs, difference, seen, differences.len(), |n| vec![test(n)])
         }
-        Question::UnitAgainstOthers => {
+        PairQuestion::UnitAgainstOthers => {
             let others = if units(first).len() > 1 { first } else { second };
             let n = others.values.len() as f64;
-            let seen = Deviation { value: (squared_error(&others.values) * n).sqrt(), degrees: n - 1.0 };
+            let seen = LogDeviation { value: (squared_error(&others.values) * n).sqrt(), degrees: n - 1.0 };
             let test =
-                |n: u32| Test { error: 1.0 + 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
+                |n: u32| TTest { error: 1.0 + 1.0 / f64::from(n), degrees: f64::from(n) - 1.0, alpha, prior: None };
             Needed::from_difference(Values::Others, difference, seen, others.values.len(), |n| vec![test(n)])
         }
-        Question::Runs | Question::Units => {
+        PairQuestion::Runs | PairQuestion::Units => {
             let days = variance_of_days(first, second);
-            let seen = Deviation { value: days.deviation(), degrees: days.degrees() };
+            let seen = LogDeviation { value: days.deviation(), degrees: days.degrees() };
             let test = |n: u32| {
-                let assumed = Deviation { value: PRIOR_DEVIATION, degrees: RunVariance::assumed_beside(n) };
+                let assumed = LogDeviation { value: PRIOR_DEVIATION, degrees: RunVariance::assumed_beside(n) };
                 let prior = Some(assumed).filter(|assumed| assumed.degrees > 0.0 && seen.value <= assumed.value);
-                Test { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
+                TTest { error: 2.0 / f64::from(n), degrees: 2.0 * f64::from(n - 1), alpha, prior }
             };
             Needed::from_difference(
                 Values::Runs,
@@ -177,8 +177,8 @@ pub(super) fn needed(
 
 /// Of two models among some `sides` that are compared together, by the deviation that a ranking of them tests with.
 pub(super) fn needed_of_models(
-    sides: &[&Side],
-    (first, second): (&Side, &Side),
+    sides: &[&GroupFigure],
+    (first, second): (&GroupFigure, &GroupFigure),
     difference: (f64, f64),
     alpha: f64,
 ) -> Option<Needed> {
@@ -191,7 +191,7 @@ pub(super) fn needed_of_models(
         })
         .collect();
     let (variance, degrees) = rank::pooled(&spreads)?;
-    let seen = Deviation { value: variance.sqrt(), degrees: f64::from(degrees) };
+    let seen = LogDeviation { value: variance.sqrt(), degrees: f64::from(degrees) };
     let there_are = first.values.len().min(second.values.len());
     Needed::of_models(u32::try_from(sides.len()).unwrap_or(u32::MAX), difference, seen, there_are, alpha)
 }
@@ -205,7 +205,7 @@ pub(super) fn needed_of_models(
 const FEWEST: usize = 3;
 
 /// Whether each side has runs of one unit only.
-pub(super) fn one_unit_each(first: &Side, second: &Side) -> bool {
+pub(super) fn one_unit_each(first: &GroupFigure, second: &GroupFigure) -> bool {
     units(first).len() == 1 && units(second).len() == 1
 }
 
@@ -221,11 +221,11 @@ pub(super) fn one_unit_each(first: &Side, second: &Side) -> bool {
 /// # Errors
 /// Why the runs do not decide.
 pub(super) fn against_series(
-    first: &Side,
-    second: &Side,
+    first: &GroupFigure,
+    second: &GroupFigure,
     ratio: f64,
     options: &Options,
-) -> Result<(Comparison, Series), NoSeries> {
+) -> Result<(PairComparison, Series), NoSeries> {
     let all = || first.runs.iter().chain(&second.runs);
     let hosts: BTreeSet<(Option<&str>, Option<&str>)> =
         all().map(|run| (run.host.as_deref(), run.computer.as_deref())).collect();
@@ -258,10 +258,10 @@ pub(super) fn against_series(
     let half = half.max(of_repeats(second, level).unwrap_or(f64::INFINITY));
     let n = (first.runs.len(), second.runs.len());
     let series = Series { deviation: variance.sqrt(), runs: n.0, days: base.len() };
-    Ok((Comparison::from_difference(ratio.ln(), half, n, options.delta), series))
+    Ok((PairComparison::from_difference(ratio.ln(), half, n, options.delta), series))
 }
 
-fn days_of(side: &Side) -> Vec<Day<'_>> {
+fn days_of(side: &GroupFigure) -> Vec<Day<'_>> {
     days(runs(side).flatten())
 }
 
@@ -283,7 +283,7 @@ fn of_another_day(days: &[Day<'_>]) -> f64 {
 
 /// Half of the interval of the mean of a single run by its own repeats, which no series makes narrower; 0 of several runs, or of
 /// one value.
-fn of_repeats(side: &Side, level: f64) -> Option<f64> {
+fn of_repeats(side: &GroupFigure, level: f64) -> Option<f64> {
     let [run] = &side.runs[..] else { return Some(0.0) };
     let n = run.points.len();
     if n < 2 {
@@ -301,8 +301,8 @@ mod tests {
 
     use super::super::day_scenes::card;
     use super::super::report::{NoSeries, Pair, SeriesUse};
-    use super::super::request::Group;
-    use super::super::{Answer, Limit, Request, compare, gate};
+    use super::super::request::RecordGroup;
+    use super::super::{CompareRequest, GateLimit, LimitAnswer, compare, gate};
 
     fn run(id: usize, day: usize, values: &[f64]) -> Observation {
         let mut record = card(&format!("run{id}"), "1", values);
@@ -311,15 +311,17 @@ mod tests {
     }
 
     /// The last record against all before it.
-    fn pair(records: &[Observation]) -> (Pair, Answer) {
+    fn pair(records: &[Observation]) -> (Pair, LimitAnswer) {
         let (base, last) = (&records[..records.len() - 1], &records[records.len() - 1..]);
         let group = |name: &str, records: &[Observation]| (name.to_owned(), records.to_vec());
         let all = [group("base", base), group("new", last)];
-        let groups: Vec<Group<'_>> =
-            all.iter().map(|(name, records)| Group { name: name.clone(), records: records.iter().collect() }).collect();
-        let request = Request { runs: true, ..Request::default() };
+        let groups: Vec<RecordGroup<'_>> = all
+            .iter()
+            .map(|(name, records)| RecordGroup { name: name.clone(), records: records.iter().collect() })
+            .collect();
+        let request = CompareRequest { runs: true, ..CompareRequest::default() };
         let shown = compare(&groups, &request).unwrap();
-        let limit = Limit::parse("slower than 5%").unwrap();
+        let limit = GateLimit::parse("slower than 5%").unwrap();
         let gate = gate(&groups, &request, &shown, &[limit], false).unwrap();
         let answer = gate.cases().next().unwrap().answer.clone();
         (shown.loads[0].pairs[0], answer)
@@ -359,8 +361,9 @@ mod tests {
         for (days, own_day, spread) in scenes {
             let mut dice = Generator::new(7);
             let trials = 2000;
-            let failed =
-                (0..trials).filter(|_| pair(&series(&mut dice, days, own_day, spread)).1 == Answer::Failed).count();
+            let failed = (0..trials)
+                .filter(|_| pair(&series(&mut dice, days, own_day, spread)).1 == LimitAnswer::Failed)
+                .count();
             eprintln!("{days:?} {spread:?}: {failed} of {trials} failed");
             // 2.5 of 100; four standard errors.
             assert!(failed <= trials * 39 / 1000, "{days:?}: {failed} of {trials}");
@@ -376,7 +379,7 @@ mod tests {
             .collect();
         records.push(run(9, 1, &[899.0, 900.0, 901.0]));
         let (found, answer) = pair(&records);
-        assert_eq!(answer, Answer::Failed);
+        assert_eq!(answer, LimitAnswer::Failed);
         let series = found.series.decides().unwrap();
         assert_eq!((series.runs, series.days), (5, 1));
         assert!((0.005..0.01).contains(&series.deviation), "{series:?}");

@@ -16,13 +16,13 @@ use crate::reading::Mark;
 const SLOW: [f64; 3] = [999.0, 1000.0, 1001.0];
 const FAST: [f64; 3] = [1099.0, 1100.0, 1101.0];
 
-fn group<'a>(name: &str, records: &[&'a Observation]) -> Group<'a> {
-    Group { name: name.to_owned(), records: records.to_vec() }
+fn group<'a>(name: &str, records: &[&'a Observation]) -> RecordGroup<'a> {
+    RecordGroup { name: name.to_owned(), records: records.to_vec() }
 }
 
 /// The rules are about runs as they were; what other days add is tested by itself.
-fn runs() -> Request {
-    Request { runs: true, ..Request::default() }
+fn runs() -> CompareRequest {
+    CompareRequest { runs: true, ..CompareRequest::default() }
 }
 
 fn against(first: &Observation, second: &Observation) -> Comparison {
@@ -42,16 +42,16 @@ fn faster_slower_same_and_wide() {
     assert!((pair.ratio - 1.1).abs() < 1e-3 && pair.low.unwrap() < 1.1 && pair.high.unwrap() > 1.1, "{pair:?}");
     assert_eq!(verdict(&fast, &slow), PairVerdict::Worse);
     assert_eq!(verdict(&slow, &card("c", "3", &[1001.0, 1002.0, 1003.0])), PairVerdict::Same);
-    assert_eq!(verdict(&slow, &card("d", "4", &[900.0, 1000.0, 1200.0])), PairVerdict::CannotTell(Why::Wide));
-    assert_eq!(verdict(&slow, &card("e", "5", &[2000.0])), PairVerdict::CannotTell(Why::SingleValue));
+    assert_eq!(verdict(&slow, &card("d", "4", &[900.0, 1000.0, 1200.0])), PairVerdict::CannotTell(WhyUnknown::Wide));
+    assert_eq!(verdict(&slow, &card("e", "5", &[2000.0])), PairVerdict::CannotTell(WhyUnknown::SingleValue));
     let copies = |id: &str| card(id, id, &[1000.0, 1000.0, 1000.0]);
-    assert_eq!(verdict(&copies("f"), &copies("g")), PairVerdict::CannotTell(Why::NoSpread));
+    assert_eq!(verdict(&copies("f"), &copies("g")), PairVerdict::CannotTell(WhyUnknown::NoSpread));
 }
 
 #[test]
 fn less_latency_is_better() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
-    let request = Request { quantity: Some(Quantity::P50Ns), margin: 0.01, ..Request::default() };
+    let request = CompareRequest { quantity: Some(Quantity::P50Ns), margin: 0.01, ..CompareRequest::default() };
     // The histogram is rounded: repeats need more than its 1 % between them to have any spread.
     let slow_wide = card("c", "1", &[970.0, 1000.0, 1030.0]);
     let fast_wide = card("d", "2", &[1900.0, 2000.0, 2100.0]);
@@ -59,7 +59,7 @@ fn less_latency_is_better() {
     let load = c.primary().unwrap();
     assert!(!load.more_is_better);
     assert!(load.pairs[0].ratio < 0.6 && load.pairs[0].verdict == PairVerdict::Better, "{:?}", load.pairs);
-    let request = Request { quantity: Some(Quantity::DurableBytesPerSecond), ..Request::default() };
+    let request = CompareRequest { quantity: Some(Quantity::DurableBytesPerSecond), ..CompareRequest::default() };
     let c = compare(&[group("a", &[&slow]), group("b", &[&fast])], &request).unwrap();
     assert!(c.loads.is_empty() && c.excluded.len() == 2, "{c:?}");
     assert!(c.excluded[0].reason.to_string().contains("only writes"), "{}", c.excluded[0].reason);
@@ -70,14 +70,14 @@ fn the_best_of_several_runs_bounds_from_above() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
     let best = |r: &Observation| best_of(r.clone());
     // The faster one is the best of its runs: on average it may be the slower one.
-    assert_eq!(verdict(&slow, &best(&fast)), PairVerdict::CannotTell(Why::BestOf));
-    assert_eq!(verdict(&best(&fast), &slow), PairVerdict::CannotTell(Why::BestOf));
-    assert_eq!(verdict(&slow, &best(&card("c", "3", &SLOW))), PairVerdict::CannotTell(Why::BestOf));
+    assert_eq!(verdict(&slow, &best(&fast)), PairVerdict::CannotTell(WhyUnknown::BestOf));
+    assert_eq!(verdict(&best(&fast), &slow), PairVerdict::CannotTell(WhyUnknown::BestOf));
+    assert_eq!(verdict(&slow, &best(&card("c", "3", &SLOW))), PairVerdict::CannotTell(WhyUnknown::BestOf));
     // The slower one is: on average it is slower still. Two of them are alike.
     assert_eq!(verdict(&best(&slow), &fast), PairVerdict::Better);
     assert_eq!(verdict(&best(&slow), &best(&fast)), PairVerdict::Better);
     // A script's limit is judged by the same rule.
-    let limits = [Limit::parse("faster than 5%").unwrap()];
+    let limits = [GateLimit::parse("faster than 5%").unwrap()];
     let judged = |second: &Observation| {
         let groups = [group("a", &[&slow]), group("b", &[second])];
         let c = compare(&groups, &runs()).unwrap();
@@ -98,23 +98,23 @@ fn the_bus_bounds_from_below() {
     let pair = against(&held(&fast), &slow).loads[0].pairs[0];
     assert_eq!((pair.verdict, pair.at_least), (PairVerdict::Worse, true));
     // The slower one is held: its medium may be faster.
-    assert_eq!(verdict(&held(&slow), &fast), PairVerdict::CannotTell(Why::BusHides));
-    assert_eq!(verdict(&fast, &held(&slow)), PairVerdict::CannotTell(Why::BusHides));
+    assert_eq!(verdict(&held(&slow), &fast), PairVerdict::CannotTell(WhyUnknown::BusHides));
+    assert_eq!(verdict(&fast, &held(&slow)), PairVerdict::CannotTell(WhyUnknown::BusHides));
     // As fast as one that is held: it may be faster.
-    assert_eq!(verdict(&slow, &held(&card("c", "3", &SLOW))), PairVerdict::CannotTell(Why::BusHides));
+    assert_eq!(verdict(&slow, &held(&card("c", "3", &SLOW))), PairVerdict::CannotTell(WhyUnknown::BusHides));
     // For latency, a figure that is limited by the bus is an upper bound.
-    let request = Request { quantity: Some(Quantity::P99Ns), ..Request::default() };
+    let request = CompareRequest { quantity: Some(Quantity::P99Ns), ..CompareRequest::default() };
     let slow = held(&card("d", "1", &[970.0, 1000.0, 1030.0]));
     let fast = card("e", "2", &[1900.0, 2000.0, 2100.0]);
     let c = compare(&[group("a", &[&slow]), group("b", &[&fast])], &request).unwrap();
-    assert_eq!(c.loads[0].pairs[0].verdict, PairVerdict::CannotTell(Why::BusHides));
+    assert_eq!(c.loads[0].pairs[0].verdict, PairVerdict::CannotTell(WhyUnknown::BusHides));
 }
 
 #[test]
 fn what_is_invalid_or_fake_wins_nothing() {
     let (slow, fast) = (card("a", "1", &SLOW), card("b", "2", &FAST));
-    assert_eq!(verdict(&slow, &invalid(fast.clone())), PairVerdict::CannotTell(Why::Invalid));
-    assert_eq!(verdict(&invalid(slow.clone()), &fast), PairVerdict::CannotTell(Why::Invalid));
+    assert_eq!(verdict(&slow, &invalid(fast.clone())), PairVerdict::CannotTell(WhyUnknown::Invalid));
+    assert_eq!(verdict(&invalid(slow.clone()), &fast), PairVerdict::CannotTell(WhyUnknown::Invalid));
     let c = against(&slow, &invalid(fast.clone()));
     assert!(
         c.notes
@@ -123,13 +123,13 @@ fn what_is_invalid_or_fake_wins_nothing() {
         "{:?}",
         c.notes
     );
-    assert_eq!(verdict(&slow, &fake(fast.clone())), PairVerdict::CannotTell(Why::Fake));
-    assert_eq!(verdict(&fake(fast.clone()), &slow), PairVerdict::CannotTell(Why::Fake));
+    assert_eq!(verdict(&slow, &fake(fast.clone())), PairVerdict::CannotTell(WhyUnknown::Fake));
+    assert_eq!(verdict(&fake(fast.clone()), &slow), PairVerdict::CannotTell(WhyUnknown::Fake));
     assert_eq!(verdict(&fake(slow.clone()), &fast), PairVerdict::Better, "it loses");
     // Said by a record from elsewhere without a finding.
     let mut said = fast.clone();
     said.validity.verdict = assay_core::finding::ValidityVerdict::Invalid;
-    assert_eq!(verdict(&slow, &said), PairVerdict::CannotTell(Why::Invalid));
+    assert_eq!(verdict(&slow, &said), PairVerdict::CannotTell(WhyUnknown::Invalid));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn within_a_group_the_unsound_is_left_out_and_listed() {
     let d = fake(card("d", "4", &FAST));
     let all = compare(&[group("a", &[&a]), group("b", &[&b, &c, &d])], &runs()).unwrap();
     let load = all.primary().unwrap();
-    assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Repeats, 3));
+    assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (GroupBasis::Repeats, 3));
     assert_eq!(load.pairs[0].verdict, PairVerdict::Better);
     let reasons: Vec<(&str, bool)> = all
         .excluded
@@ -153,16 +153,16 @@ fn values_are_repeats_runs_or_units() {
     let runs = [card("a", "1", &[90.0, 110.0]), card("b", "1", &[100.0, 100.0]), card("c", "2", &[200.0, 200.0])];
     let other = card("x", "9", &SLOW);
     let side = |records: &[&Observation]| {
-        let c = compare(&[group("a", records), group("x", &[&other])], &Request::default()).unwrap();
+        let c = compare(&[group("a", records), group("x", &[&other])], &CompareRequest::default()).unwrap();
         (c.loads[0].sides[0].clone(), c)
     };
-    assert_eq!(side(&[&runs[0]]).0.basis, Basis::Repeats);
+    assert_eq!(side(&[&runs[0]]).0.basis, GroupBasis::Repeats);
     let (one, c) = side(&[&runs[0], &runs[1]]);
-    assert_eq!((one.basis, one.values.len(), one.runs.len()), (Basis::Runs, 2, 2));
+    assert_eq!((one.basis, one.values.len(), one.runs.len()), (GroupBasis::Runs, 2, 2));
     // What another day may change is in the interval: it needs no note.
     assert!(c.loads[0].pairs[0].days.is_some() && c.notes.iter().all(|n| !matches!(n, Note::OneRun { .. })), "{c:?}");
     let (two, _) = side(&[&runs[0], &runs[1], &runs[2]]);
-    assert_eq!((two.basis, two.values.len(), two.runs.len()), (Basis::Units, 2, 3));
+    assert_eq!((two.basis, two.values.len(), two.runs.len()), (GroupBasis::Units, 2, 3));
     // sqrt(sqrt(90 * 110) * 100) and 200, by hand.
     assert!((two.values[0] - 99.7491).abs() < 1e-3 && (two.values[1] - 200.0).abs() < 1e-9, "{:?}", two.values);
     assert_eq!(two.runs[0].points, [90.0, 110.0]);
@@ -181,7 +181,7 @@ fn several_groups_hold_together() {
     assert_eq!(said, [PairVerdict::Better, PairVerdict::Same, PairVerdict::Worse]);
     let mixed = [group("a", &[&cards[0]]), group("b", &[&cards[1]]), group("c", &[&cards[2], &cards[3]])];
     let load = compare(&mixed, &runs()).unwrap().loads.remove(0);
-    assert_eq!((load.method, load.sides[2].basis), (Method::WelchBonferroni, Basis::Units));
+    assert_eq!((load.method, load.sides[2].basis), (Method::WelchBonferroni, GroupBasis::Units));
     // The interval of two alone is narrower.
     let alone = against(&cards[0], &cards[1]).loads[0].pairs[0];
     assert!(load.pairs[0].low.unwrap() < alone.low.unwrap(), "{:?} {alone:?}", load.pairs[0]);
@@ -247,7 +247,7 @@ fn the_primary_load_is_chosen_by_kind_or_by_name() {
     };
     let (a, b) = (all("a"), all("b"));
     let asked = |primary: Option<&str>| {
-        let request = Request { primary: primary.map(str::to_owned), ..Request::default() };
+        let request = CompareRequest { primary: primary.map(str::to_owned), ..CompareRequest::default() };
         compare(&[group("a", &[&a]), group("b", &[&b])], &request)
             .map(|c| (c.primary().unwrap().title.clone(), c.loads.iter().filter(|l| l.primary).count()))
     };
@@ -288,8 +288,8 @@ fn nuisances_are_told() {
         assert!(words.iter().any(|w| w.contains(part)), "{part}: {words:#?}");
     }
     let unknown = [card("c", "", &SLOW), card("d", "", &SLOW), record("e", "Other", "", Vec::new())];
-    let c =
-        compare(&[group("a", &[&a]), group("u", &unknown.iter().collect::<Vec<_>>())], &Request::default()).unwrap();
+    let c = compare(&[group("a", &[&a]), group("u", &unknown.iter().collect::<Vec<_>>())], &CompareRequest::default())
+        .unwrap();
     assert!(c.notes.contains(&Note::UnknownUnits { group: 1, records: 3 }), "{:?}", c.notes);
     assert!(c.notes.contains(&Note::SeveralModels { group: 1, models: 2 }));
 }
@@ -335,22 +335,23 @@ fn published_figures_are_compared_as_units() {
     w.jobs = 4;
     let mine = record("a", "Card", "1", vec![measured(w, &SLOW)]);
     let units: Vec<&Observation> = published.iter().collect();
-    let c = compare(&[group("mine", &[&mine]), group("published", &units)], &Request::default()).unwrap();
+    let c = compare(&[group("mine", &[&mine]), group("published", &units)], &CompareRequest::default()).unwrap();
     let load = c.primary().unwrap();
-    assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (Basis::Units, 3));
+    assert_eq!((load.sides[1].basis, load.sides[1].values.len()), (GroupBasis::Units, 3));
     assert_eq!(load.pairs[0].verdict, PairVerdict::Better);
     assert!(c.notes.contains(&Note::Published { groups: vec![1] }));
-    let one = compare(&[group("mine", &[&mine]), group("one", &units[..1])], &Request::default()).unwrap();
+    let one = compare(&[group("mine", &[&mine]), group("one", &units[..1])], &CompareRequest::default()).unwrap();
     let pair = one.primary().unwrap().pairs[0];
-    assert_eq!((pair.verdict, pair.question), (PairVerdict::CannotTell(Why::OneUnit), Question::Specimens));
+    assert_eq!((pair.verdict, pair.question), (PairVerdict::CannotTell(WhyUnknown::OneUnit), PairQuestion::Specimens));
     assert!(pair.ratio > 1.5 && pair.low.unwrap() < 1.0, "{pair:?}");
 }
 
 #[test]
 fn groups_that_cannot_be_compared_are_refused_in_words() {
     let (a, b) = (card("a", "1", &SLOW), card("b", "2", &SLOW));
-    let refused = |groups: &[Group<'_>], request: &Request| compare(groups, request).unwrap_err().to_string();
-    let usual = Request::default();
+    let refused =
+        |groups: &[RecordGroup<'_>], request: &CompareRequest| compare(groups, request).unwrap_err().to_string();
+    let usual = CompareRequest::default();
     assert!(refused(&[group("x", &[&a, &b])], &usual).contains("one group is not enough"));
     assert!(refused(&[], &usual).contains("one group"));
     let twice = refused(&[group("x", &[&a]), group("y", &[&b, &a])], &usual);
@@ -359,7 +360,7 @@ fn groups_that_cannot_be_compared_are_refused_in_words() {
     assert!(refused(&split(&[many], By::Record), &usual).contains("27 groups"));
     let both = [group("x", &[&a]), group("y", &[&b])];
     for (margin, level) in [(-0.1, 0.95), (f64::NAN, 0.95), (0.03, 0.0), (0.03, 1.0), (0.03, f64::NAN)] {
-        assert!(refused(&both, &Request { margin, level, ..usual.clone() }).contains("has to be"));
+        assert!(refused(&both, &CompareRequest { margin, level, ..usual.clone() }).contains("has to be"));
     }
 }
 
@@ -389,7 +390,7 @@ fn only_repeats_that_end_when_their_interval_is_narrow_make_intervals_wider() {
     assert!(!against(&slow("a", false), &fast).loads[0].widened);
     assert!(against(&slow("a", true), &fast).loads[0].widened);
     let units = [slow("a", true), slow("c", true)];
-    let c = compare(&[group("a", &[&units[0], &units[1]]), group("b", &[&fast])], &Request::default()).unwrap();
+    let c = compare(&[group("a", &[&units[0], &units[1]]), group("b", &[&fast])], &CompareRequest::default()).unwrap();
     assert!(!c.loads[0].widened, "means of units do not depend on when the repeats ended");
 }
 
@@ -426,7 +427,7 @@ fn repeats(dice: &mut Generator, mean: f64, noise: f64, wish: f64) -> Vec<f64> {
 
 /// Share of pairs of cards that are called different, where the second card is `ratio` times as fast.
 fn called_different(dice: &mut Generator, ratio: f64, noise: f64, wish: f64, margin: f64, of: u32) -> f64 {
-    let request = Request { margin, ..runs() };
+    let request = CompareRequest { margin, ..runs() };
     let mut measured = |id: &str, mean: f64| Observation {
         origin: until_known(true),
         ..card(id, id, &repeats(dice, mean, noise, wish))
@@ -470,11 +471,15 @@ fn a_unit_stands_against_others_of_its_model_by_how_they_differ() {
     let all: Vec<&Observation> = cards.iter().collect();
     let of = |value: f64| {
         let one = card("x", "x", &[value, value * 1.001]);
-        compare(&[group("all", &all), group("one", &[&one])], &Request::default()).unwrap().primary().unwrap().pairs[0]
+        compare(&[group("all", &all), group("one", &[&one])], &CompareRequest::default())
+            .unwrap()
+            .primary()
+            .unwrap()
+            .pairs[0]
     };
     assert_eq!(
         (of(900.0).question, of(900.0).verdict),
-        (Question::UnitAgainstOthers, PairVerdict::CannotTell(Why::Wide))
+        (PairQuestion::UnitAgainstOthers, PairVerdict::CannotTell(WhyUnknown::Wide))
     );
     let slow = of(500.0);
     assert_eq!((slow.verdict, slow.n), (PairVerdict::Worse, (4, 1)));
@@ -503,17 +508,17 @@ fn the_same_units_on_two_hosts_are_compared_each_with_itself() {
     // All cards at each host in one sitting: what that day takes from all of them is in the difference.
     let (a, b) = (on("node1", 1.0, true), on("node2", 1.05, true));
     let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
-    let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+    let c = compare(&[group("a", &a), group("b", &b)], &CompareRequest::default()).unwrap();
     let pair = c.primary().unwrap().pairs[0];
-    assert_eq!((pair.verdict, pair.needed), (PairVerdict::CannotTell(Why::OwnDays), None), "{pair:?}");
+    assert_eq!((pair.verdict, pair.needed), (PairVerdict::CannotTell(WhyUnknown::OwnDays), None), "{pair:?}");
     let (a, b) = (on("node1", 1.0, false), on("node2", 1.05, false));
     let (a, mut b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
     let mut noisy = card("n", "2", &[3200.0, 3201.0]);
     (noisy.host.hostname, noisy.created) = (Some("node2".to_owned()), "2026-01-03T03:04:05Z".to_owned());
     b[2] = &noisy;
-    let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+    let c = compare(&[group("a", &a), group("b", &b)], &CompareRequest::default()).unwrap();
     let pair = c.primary().unwrap().pairs[0];
-    assert_eq!((pair.question, pair.verdict), (Question::SameUnits, PairVerdict::Better), "{pair:?}");
+    assert_eq!((pair.question, pair.verdict), (PairQuestion::SameUnits, PairVerdict::Better), "{pair:?}");
     assert!((1.02..1.08).contains(&pair.ratio), "{pair:?}");
 }
 
@@ -523,11 +528,17 @@ fn models_of_one_unit_differ_only_where_units_hardly_can() {
     let mine = card("a", "1", &SLOW);
     let of = |v: f64| {
         let other = other(v);
-        compare(&[group("a", &[&mine]), group("b", &[&other])], &Request::default()).unwrap().primary().unwrap().pairs
-            [0]
+        compare(&[group("a", &[&mine]), group("b", &[&other])], &CompareRequest::default())
+            .unwrap()
+            .primary()
+            .unwrap()
+            .pairs[0]
     };
-    assert_eq!((of(1500.0).question, of(1500.0).verdict), (Question::Specimens, PairVerdict::CannotTell(Why::OneUnit)));
-    assert_eq!(of(1000.0).verdict, PairVerdict::CannotTell(Why::OneUnit), "nor are they the same");
+    assert_eq!(
+        (of(1500.0).question, of(1500.0).verdict),
+        (PairQuestion::Specimens, PairVerdict::CannotTell(WhyUnknown::OneUnit))
+    );
+    assert_eq!(of(1000.0).verdict, PairVerdict::CannotTell(WhyUnknown::OneUnit), "nor are they the same");
     assert_eq!(of(5000.0).verdict, PairVerdict::Better);
 }
 
@@ -546,10 +557,10 @@ fn logs_without_a_name_are_of_media_that_nobody_knows() {
     };
     let verdict = |a: &[Observation], b: &[Observation]| {
         let (a, b): (Vec<&Observation>, Vec<&Observation>) = (a.iter().collect(), b.iter().collect());
-        let c = compare(&[group("a", &a), group("b", &b)], &Request::default()).unwrap();
+        let c = compare(&[group("a", &a), group("b", &b)], &CompareRequest::default()).unwrap();
         c.primary().unwrap().pairs[0].verdict
     };
-    let unknown = PairVerdict::CannotTell(Why::UnknownMedia);
+    let unknown = PairVerdict::CannotTell(WhyUnknown::UnknownMedia);
     assert_eq!(verdict(&of("a", 1000.0, 5), &of("b", 1050.0, 5)), unknown);
     assert_ne!(verdict(&of("a", 1000.0, 1), &of("b", 1050.0, 1)), unknown, "one record is one medium");
 }
@@ -560,25 +571,25 @@ fn two_cards_of_different_models_are_compared_as_cards() {
     let mine = card("a", "1", &[459.0, 460.0, 461.0]);
     let of = |v: f64, units: bool, runs: bool| {
         let other = record("o", "Other", "1", vec![measured(random_read(), &[v * 0.999, v, v * 1.001])]);
-        let request = Request { units, runs, ..Request::default() };
+        let request = CompareRequest { units, runs, ..CompareRequest::default() };
         compare(&[group("a", &[&mine]), group("b", &[&other])], &request).unwrap().primary().unwrap().pairs[0]
     };
     let pair = of(300.0, true, false);
-    assert_eq!((pair.question, pair.verdict), (Question::Units, PairVerdict::Worse), "{pair:?}");
+    assert_eq!((pair.question, pair.verdict), (PairQuestion::Units, PairVerdict::Worse), "{pair:?}");
     let (low, high) = pair.models.unwrap();
     assert!(low < 1.0 && high > 1.0, "their models are another question: {pair:?}");
     assert!(of(100.0, true, false).models.unwrap().1 < 1.0);
-    assert_eq!(of(300.0, false, false).question, Question::Specimens, "--by model");
+    assert_eq!(of(300.0, false, false).question, PairQuestion::Specimens, "--by model");
     let one = record("p", "Third", "1", vec![measured(random_read(), &[4600.0])]);
-    let request = Request { units: true, ..Request::default() };
+    let request = CompareRequest { units: true, ..CompareRequest::default() };
     let c = compare(&[group("a", &[&mine]), group("p", &[&one])], &request).unwrap();
     let pair = c.primary().unwrap().pairs[0];
     assert_eq!(
         (pair.question, pair.verdict),
-        (Question::Specimens, PairVerdict::Better),
+        (PairQuestion::Specimens, PairVerdict::Better),
         "one value is judged as before"
     );
     // Compared as runs, regardless of what they measured: they can be called the same.
     let runs = of(460.0, false, true);
-    assert_eq!((runs.question, runs.verdict, runs.models), (Question::Runs, PairVerdict::Same, None));
+    assert_eq!((runs.question, runs.verdict, runs.models), (PairQuestion::Runs, PairVerdict::Same, None));
 }

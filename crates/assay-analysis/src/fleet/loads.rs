@@ -39,11 +39,11 @@ pub struct LoadRow {
     /// Number of the node with the largest figure.
     pub largest: usize,
     /// The figure of each node, in their order; null where the node has no figure that counts.
-    pub figures: Vec<Option<Figure>>,
+    pub figures: Vec<Option<NodeFigure>>,
     /// Numbers of the nodes that measured it and whose figure is invalid.
     pub invalid: Vec<usize>,
     /// The sum over the nodes that ran at the same time, all of them or most; null where there is no such sum.
-    pub together: Option<Together>,
+    pub together: Option<NodesTogether>,
     /// Why there is no sum; null where there is one.
     pub no_sum: Option<NoSum>,
 }
@@ -51,7 +51,7 @@ pub struct LoadRow {
 /// A node under a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Figure {
+pub struct NodeFigure {
     /// Geometric mean of the repeats with their interval.
     pub estimate: Estimate,
     /// The figure over the median of all nodes.
@@ -67,7 +67,7 @@ pub struct Figure {
 /// The figures of the nodes under a load, and the reasons for what is left out; `None` where no node has a figure.
 pub(super) fn load_row(run: &FleetRun, load: &Load) -> (Option<LoadRow>, Vec<Excluded>) {
     let quantity = deciding_quantity(run.records().map(|(_, record)| record), load).quantity;
-    let mut figures: Vec<Option<Figure>> = vec![None; run.nodes.len()];
+    let mut figures: Vec<Option<NodeFigure>> = vec![None; run.nodes.len()];
     let (mut excluded, mut invalid) = (Vec::new(), Vec::new());
     for (at, record) in run.records() {
         let (reading, reasons) = admit(record, load, quantity);
@@ -79,7 +79,7 @@ pub(super) fn load_row(run: &FleetRun, load: &Load) -> (Option<LoadRow>, Vec<Exc
         let point = log_mean(&reading.values).exp();
         let n = u32::try_from(reading.values.len()).unwrap_or(u32::MAX);
         let bare = || Estimate::bare(point, n, "geometric mean of repeats");
-        figures[at] = Some(Figure {
+        figures[at] = Some(NodeFigure {
             // Admitted values are positive and finite, but the estimate stored beside them may hold anything.
             estimate: estimate(reading.measurement, quantity).filter(|e| is_figure(e)).cloned().unwrap_or_else(bare),
             to_median: 1.0,
@@ -97,7 +97,7 @@ fn is_figure(estimate: &Estimate) -> bool {
     positive(estimate.point) && [estimate.low, estimate.high].into_iter().flatten().all(f64::is_finite)
 }
 
-fn figured(run: &FleetRun, load: &Load, quantity: Quantity, mut figures: Vec<Option<Figure>>) -> Option<LoadRow> {
+fn figured(run: &FleetRun, load: &Load, quantity: Quantity, mut figures: Vec<Option<NodeFigure>>) -> Option<LoadRow> {
     let points: Vec<(usize, f64)> =
         figures.iter().enumerate().filter_map(|(at, figure)| Some((at, figure.as_ref()?.estimate.point))).collect();
     let values: Vec<f64> = points.iter().map(|(_, point)| *point).collect();
@@ -205,7 +205,7 @@ pub(super) fn throttled(record: &Observation) -> Option<String> {
 /// What nodes moved together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Together {
+pub struct NodesTogether {
     /// Nodes in the sum: all that began together, or the largest group of them that overlapped, which is more than half.
     pub nodes: usize,
     /// Nodes that began together.
@@ -267,7 +267,7 @@ pub enum NoSum {
 ///
 /// # Errors
 /// Why there is no sum.
-pub(super) fn together(run: &FleetRun, load: &Load, wanted: impl Fn(usize) -> bool) -> Result<Together, NoSum> {
+pub(super) fn together(run: &FleetRun, load: &Load, wanted: impl Fn(usize) -> bool) -> Result<NodesTogether, NoSum> {
     let measured = run
         .records()
         .filter(|(node, record)| wanted(*node) && admit(record, load, Quantity::BytesPerSecond).0.is_some());
@@ -302,7 +302,7 @@ pub(super) fn together(run: &FleetRun, load: &Load, wanted: impl Fn(usize) -> bo
         }
     }
     let beside = others.iter().filter_map(|at| beside(*at)).collect();
-    Ok(Together {
+    Ok(NodesTogether {
         nodes: group.len(),
         of,
         repeats: sums.len(),

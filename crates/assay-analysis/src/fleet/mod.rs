@@ -5,9 +5,9 @@ mod odd;
 mod report;
 mod run;
 
-pub use loads::{Beside, Figure, FleetRow, LoadRow, NoSum, Together};
+pub use loads::{Beside, FleetRow, LoadRow, NoSum, NodeFigure, NodesTogether};
 pub use odd::{
-    BelowAt, BelowNode, Effect, Inseparable, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, SlotRow, Slots,
+    BelowAt, BelowNode, Inseparable, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, PlaceEffect, SlotResults, SlotRow,
 };
-pub use report::{Against, FleetReport, Loss, NodeLoss, NotCompared, Starts, Sum, report, starts};
+pub use report::{Against, FleetReport, LoadLoss, NodeLoss, NotCompared, Starts, Sum, report, starts};
 pub use run::{FleetRun, Node};

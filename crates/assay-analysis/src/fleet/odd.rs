@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::loads::{FleetRow, LoadRow};
 use super::run::FleetRun;
 use crate::admission::small_area;
-use crate::compare::{Group, Request, under};
+use crate::compare::{CompareRequest, RecordGroup, under};
 use crate::exclusion::Reason;
 use crate::identity::{identity, suite};
 use crate::load::Load;
 use crate::quantity::displayed;
-use crate::rank::{LoadRanking, Notice, RankError, RankOptions, RankReport, Remark, SlotWarning, Unresolved, rank};
+use crate::rank::{LoadRanking, Notice, RankError, RankOptions, RankRemark, RankReport, SlotWarning, Unresolved, rank};
 
 /// The number of nodes that get an interval: those that deviate most. Longer lists are not read.
 const MOST_INTERVALS: usize = 20;
@@ -159,10 +159,11 @@ fn intervals(run: &FleetRun, report: &RankReport, found: &mut OddNodes) {
         let others: Vec<&Observation> = run.records().filter(of_model).map(|(_, record)| record).collect();
         let own: Vec<&Observation> =
             run.records().filter(|(node, _)| *node == odd.node).map(|(_, record)| record).collect();
-        let groups = [Group { name: String::new(), records: others }, Group { name: String::new(), records: own }];
+        let groups =
+            [RecordGroup { name: String::new(), records: others }, RecordGroup { name: String::new(), records: own }];
         for at in &mut odd.at {
             let Some(ranking) = loads.get(at.title.as_str()) else { continue };
-            let request = Request { quantity: Some(ranking.quantity), ..Request::default() };
+            let request = CompareRequest { quantity: Some(ranking.quantity), ..CompareRequest::default() };
             let Some(compared) = under(&groups, ranking.load.clone(), &request) else { continue };
             if let Some(pair) = compared.pairs.first() {
                 (at.low, at.high) = (pair.low, pair.high);
@@ -249,11 +250,11 @@ fn below_at(run: &FleetRun, loads: &[LoadRow], node: usize, settled: &SettledLoa
 /// The results about slots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Slots {
+pub struct SlotResults {
     /// Slots that records name, each once.
     pub rows: Vec<SlotRow>,
     /// Whether slots have effects of their own.
-    pub effect: Effect,
+    pub effect: PlaceEffect,
 }
 
 /// A slot in this run.
@@ -274,7 +275,7 @@ pub struct SlotRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "effect", rename_all = "snake_case")]
-pub enum Effect {
+pub enum PlaceEffect {
     /// Units changed places, and the ranking tells them apart.
     #[serde(rename = "told")]
     Separated {
@@ -315,7 +316,7 @@ pub(super) fn slots(
     rows: &[FleetRow],
     loads: &[LoadRow],
     odd: &OddNodes,
-) -> Slots {
+) -> SlotResults {
     let mut by_slot: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         if let Some(slot) = &row.slot {
@@ -330,11 +331,12 @@ pub(super) fn slots(
     };
     // There is nothing to take out of memory, and the root disk stays where it is.
     let fixed: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].mounted.is_some_and(Mounted::is_no_medium)).collect();
-    let effect = effect(run, others).unwrap_or_else(|why| Effect::Inseparable { why, swap: swap(loads, odd, &fixed) });
-    Slots { rows: by_slot.into_iter().map(row).collect(), effect }
+    let effect =
+        effect(run, others).unwrap_or_else(|why| PlaceEffect::Inseparable { why, swap: swap(loads, odd, &fixed) });
+    SlotResults { rows: by_slot.into_iter().map(row).collect(), effect }
 }
 
-fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<Effect, Inseparable> {
+fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<PlaceEffect, Inseparable> {
     let unit = |record: &Observation| {
         let of = identity(record);
         (of.model, of.unit)
@@ -362,15 +364,15 @@ fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<Effect, Inseparable> {
     }
     let ranked = ranked(&records).map_err(|_| Inseparable::Confounded)?;
     let primary = ranked.primary;
-    let cannot = |remark: &Remark| match remark {
-        Remark::Design(Notice::NoSwap) => Some(Inseparable::NoSwap),
-        Remark::Design(Notice::SlotsConfounded) => Some(Inseparable::Confounded),
-        Remark::Design(Notice::SlotsUnknown { .. }) => Some(Inseparable::Unknown),
+    let cannot = |remark: &RankRemark| match remark {
+        RankRemark::Design(Notice::NoSwap) => Some(Inseparable::NoSwap),
+        RankRemark::Design(Notice::SlotsConfounded) => Some(Inseparable::Confounded),
+        RankRemark::Design(Notice::SlotsUnknown { .. }) => Some(Inseparable::Unknown),
         _ => None,
     };
     match primary.remarks.iter().find_map(cannot) {
         Some(why) => Err(why),
-        None => Ok(Effect::Separated { slots: primary.slots, title: primary.title, runs }),
+        None => Ok(PlaceEffect::Separated { slots: primary.slots, title: primary.title, runs }),
     }
 }
 

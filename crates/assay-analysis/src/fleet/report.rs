@@ -6,11 +6,11 @@ use assay_core::observation::Observation;
 use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
-use super::odd::{BelowNode, NotRanked, OddNodes, Slots, far_below, odd, owners, ranked, set_apart, slots};
+use super::odd::{BelowNode, NotRanked, OddNodes, SlotResults, far_below, odd, owners, ranked, set_apart, slots};
 use super::run::{FleetRun, is_small};
 use crate::Excluded;
 use crate::admission::admit;
-use crate::compare::{Group, Pair, Question, Request, under};
+use crate::compare::{CompareRequest, Pair, PairQuestion, RecordGroup, under};
 use crate::deciding::deciding_quantity;
 use crate::exclusion::{Reason, excluded_whole};
 use crate::identity::{identity, suite};
@@ -41,7 +41,7 @@ pub struct FleetReport {
     /// The same nodes with fewer at a time; null where no such run is known.
     pub against: Option<Against>,
     /// Slots.
-    pub slots: Slots,
+    pub slots: SlotResults,
     /// Numbers of nodes that name the same unit.
     pub same_unit: Vec<Vec<usize>>,
     /// Records of earlier attempts, which are left out.
@@ -187,7 +187,7 @@ pub struct Against {
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub refusal: Option<NotCompared>,
     /// By load.
-    pub loads: Vec<Loss>,
+    pub loads: Vec<LoadLoss>,
 }
 
 /// Why a run is not compared with another.
@@ -207,7 +207,7 @@ pub enum NotCompared {
 /// A load in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Loss {
+pub struct LoadLoss {
     /// Its title.
     pub title: String,
     /// The figure.
@@ -298,7 +298,7 @@ pub(super) fn against(run: &FleetRun, other: &FleetRun, loads: &[Load]) -> Again
     }
 }
 
-fn loss(run: &FleetRun, other: &FleetRun, same: &[Places], load: &Load) -> Option<Loss> {
+fn loss(run: &FleetRun, other: &FleetRun, same: &[Places], load: &Load) -> Option<LoadLoss> {
     let records = run.records().chain(other.records()).map(|(_, record)| record);
     let quantity = deciding_quantity(records, load).quantity;
     // A unit that has no figure on one side has none to be paired with.
@@ -311,11 +311,11 @@ fn loss(run: &FleetRun, other: &FleetRun, same: &[Places], load: &Load) -> Optio
         })
         .collect();
     let pair = |here: Vec<&Observation>, there: Vec<&Observation>| {
-        let group = |records| Group { name: String::new(), records };
-        under(&[group(there), group(here)], load.clone(), &Request::default())?.pairs.first().copied()
+        let group = |records| RecordGroup { name: String::new(), records };
+        under(&[group(there), group(here)], load.clone(), &CompareRequest::default())?.pairs.first().copied()
     };
     let all = pair(both.iter().map(|b| b.1).collect(), both.iter().map(|b| b.2).collect())?;
-    if all.question != Question::SameUnits {
+    if all.question != PairQuestion::SameUnits {
         return None;
     }
     let nodes = both
@@ -329,5 +329,5 @@ fn loss(run: &FleetRun, other: &FleetRun, same: &[Places], load: &Load) -> Optio
         let apart = sum_of_separate(other, load, there)?;
         Some(Sum { ratio: factor(&together, &apart), together, apart })
     };
-    Some(Loss { title: load.title(), quantity, pair: all, nodes, sum: sum() })
+    Some(LoadLoss { title: load.title(), quantity, pair: all, nodes, sum: sum() })
 }

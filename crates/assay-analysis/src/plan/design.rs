@@ -2,11 +2,11 @@
 
 use assay_core::suite::Suite;
 use assay_core::workload::Op;
-use assay_stats::plan::{Meeting, Mode, Plan, PlannedLoad, Workload, cost};
+use assay_stats::plan::{Meeting, Mode, PlacedLoad, PlannedLoad, SessionPlan, cost};
 use assay_stats::rank::{self, smallest_ratio};
 use serde::Serialize;
 
-use super::experiment_plan::{Cell, ExperimentPlan, Moves, PlannedSuite, Request, check_handling};
+use super::experiment_plan::{ExperimentPlan, Moves, PlanRequest, PlannedSuite, ScheduledUnit, check_handling};
 use super::file;
 use super::names::{ModelUnits, PlanError, check_shown};
 
@@ -23,7 +23,7 @@ impl ExperimentPlan {
     /// # Errors
     /// [`PlanError`]: no round, more rounds than slots where units move, units and slots that cannot be separated, an
     /// invalid number of minutes.
-    pub fn new(request: &Request<'_>) -> Result<Self, PlanError> {
+    pub fn new(request: &PlanRequest<'_>) -> Result<Self, PlanError> {
         check_handling(request.handling_minutes, "--handling")?;
         check_shown(request.suite_source, "--suite")?;
         if let Some(workload) = request.suite.workloads.iter().find(|w| w.group.is_some()) {
@@ -54,7 +54,7 @@ impl ExperimentPlan {
             u64::from(seed),
         )
         .map_err(|fault| match fault {
-            assay_stats::plan::Fault::MoreRoundsThanSlots { rounds, slots } => PlanError::new(
+            assay_stats::plan::PlanFault::MoreRoundsThanSlots { rounds, slots } => PlanError::new(
                 "--rounds",
                 format!(
                     "{rounds} rounds need {rounds} slots, as each unit takes a new one in each round; the plan has \
@@ -138,7 +138,7 @@ impl ExperimentPlan {
 
     /// Sorted by round, wave and slot.
     #[must_use]
-    pub fn cells(&self) -> &[Cell] {
+    pub fn cells(&self) -> &[ScheduledUnit] {
         &self.cells
     }
 
@@ -191,8 +191,12 @@ impl ExperimentPlan {
 // From drawn meetings of numbers to cells with names.
 
 /// Drawn meetings with names, and the orders of workloads that they take.
-pub(super) fn cells(request: &Request<'_>, units: &[(usize, &str)], drawn: &Plan) -> (Vec<Vec<String>>, Vec<Cell>) {
-    let workloads: Vec<Workload> = request.suite.workloads.iter().map(placed).collect();
+pub(super) fn cells(
+    request: &PlanRequest<'_>,
+    units: &[(usize, &str)],
+    drawn: &SessionPlan,
+) -> (Vec<Vec<String>>, Vec<ScheduledUnit>) {
+    let workloads: Vec<PlacedLoad> = request.suite.workloads.iter().map(placed).collect();
     let mut orders: Vec<Vec<String>> = Vec::new();
     let mut cell = |m: &Meeting| {
         let order: Vec<String> = assay_stats::plan::session(&workloads, m.unit, m.round)
@@ -204,7 +208,7 @@ pub(super) fn cells(request: &Request<'_>, units: &[(usize, &str)], drawn: &Plan
             orders.len() - 1
         });
         let (model, unit) = units[m.unit];
-        Cell {
+        ScheduledUnit {
             round: m.round + 1,
             wave: m.wave + 1,
             slot: request.slots.names()[m.slot].clone(),
@@ -217,12 +221,12 @@ pub(super) fn cells(request: &Request<'_>, units: &[(usize, &str)], drawn: &Plan
     (orders, cells)
 }
 
-fn placed(workload: &assay_core::suite::SuiteWorkload) -> Workload {
-    Workload { writes: workload.op != Op::Read, block_bytes: workload.block.0 }
+fn placed(workload: &assay_core::suite::SuiteWorkload) -> PlacedLoad {
+    PlacedLoad { writes: workload.op != Op::Read, block_bytes: workload.block.0 }
 }
 
 /// The request does not depend on the speed of units, so a seed from it is as good as any other.
-pub(super) fn seed_of(request: &Request<'_>) -> u32 {
+pub(super) fn seed_of(request: &PlanRequest<'_>) -> u32 {
     let mut hasher = blake3::Hasher::new();
     for model in request.roster.models() {
         for text in std::iter::once(&model.name).chain(&model.units) {
@@ -314,7 +318,7 @@ pub fn outlook(plan: &ExperimentPlan, unit_deviation: f64) -> Result<Outlook, Pl
     // A suite without writes still writes its test area, once. Its write limit covers that.
     let load = PlannedLoad { minutes, written_bytes: suite.max_write.0, repeats: 1 };
     let whole = drawn(plan, None);
-    let fault = |fault: assay_stats::plan::Fault| PlanError::new("--suite", fault.to_string());
+    let fault = |fault: assay_stats::plan::PlanFault| PlanError::new("--suite", fault.to_string());
     let all = cost(&whole, &[load], 0.0).map_err(fault)?;
     let rounds: Vec<Expense> = (0..plan.rounds())
         .map(|round| {
@@ -364,10 +368,10 @@ fn resolution(plan: &ExperimentPlan, deviation: f64) -> Option<Resolution> {
 }
 
 /// The plan, or one round of it, as far as its cost depends on it.
-fn drawn(plan: &ExperimentPlan, round: Option<usize>) -> Plan {
+fn drawn(plan: &ExperimentPlan, round: Option<usize>) -> SessionPlan {
     let held = plan.cells().iter().filter(|cell| round.is_none_or(|round| cell.round == round + 1));
     let meetings = held.map(|cell| Meeting { round: cell.round - 1, wave: cell.wave - 1, slot: 0, unit: 0 }).collect();
-    Plan {
+    SessionPlan {
         mode: Mode::Move,
         models: Vec::new(),
         slots: plan.slots().len(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use assay_core::observation::Observation;
 use assay_core::suite::Suite;
 use assay_core::text::quoted;
-use assay_stats::plan::{Effect, Mode, Swap};
+use assay_stats::plan::{Mode, Swap, SwapDifference};
 use serde::{Deserialize, Serialize};
 
 use super::names::{PlanError, Roster, Slots};
@@ -36,7 +36,7 @@ impl Moves {
 
 /// What a plan is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct PlanRequest<'a> {
     /// The models and units.
     pub roster: &'a Roster,
     /// The slots.
@@ -72,7 +72,7 @@ pub struct PlannedSuite {
 /// One unit in one slot. Round, wave and order are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cell {
+pub struct ScheduledUnit {
     /// Round.
     pub round: usize,
     /// Wave of the round: its units start together.
@@ -99,7 +99,7 @@ pub struct ExperimentPlan {
     pub(super) roster: Roster,
     pub(super) suite: PlannedSuite,
     pub(super) orders: Vec<Vec<String>>,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<ScheduledUnit>,
 }
 
 pub(super) fn check_handling(minutes: f64, place: &str) -> Result<(), PlanError> {
@@ -114,7 +114,7 @@ pub(super) fn check_handling(minutes: f64, place: &str) -> Result<(), PlanError>
 /// Units that are measured together: a wave of a round. Both are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Turn {
+pub struct PlanTurn {
     /// Round.
     pub round: usize,
     /// Wave of the round; one where there are as many slots as units.
@@ -138,24 +138,24 @@ pub struct Move {
 impl ExperimentPlan {
     /// All turns, in their order.
     #[must_use]
-    pub fn turns(&self) -> Vec<Turn> {
-        let mut turns: Vec<Turn> = self.cells().iter().map(Cell::turn).collect();
+    pub fn turns(&self) -> Vec<PlanTurn> {
+        let mut turns: Vec<PlanTurn> = self.cells().iter().map(ScheduledUnit::turn).collect();
         turns.sort_unstable();
         turns.dedup();
         turns
     }
 
     /// The cells of a turn.
-    pub fn cells_of(&self, turn: Turn) -> impl Iterator<Item = &Cell> {
+    pub fn cells_of(&self, turn: PlanTurn) -> impl Iterator<Item = &ScheduledUnit> {
         self.cells().iter().filter(move |cell| cell.turn() == turn)
     }
 
     /// The moves for the turn `to` after the turn `from`, by slots. Without `from` all units are inserted. Units that
     /// are removed come first, so that their slots are free.
     #[must_use]
-    pub fn moves_between(&self, from: Option<Turn>, to: Turn) -> Vec<Move> {
+    pub fn moves_between(&self, from: Option<PlanTurn>, to: PlanTurn) -> Vec<Move> {
         type Unit<'a> = (&'a str, &'a str);
-        let places = |turn: Turn| -> BTreeMap<Unit<'_>, &str> {
+        let places = |turn: PlanTurn| -> BTreeMap<Unit<'_>, &str> {
             self.cells_of(turn).map(|cell| ((cell.model.as_str(), cell.unit.as_str()), cell.slot.as_str())).collect()
         };
         let (before, after) = (from.map(places).unwrap_or_default(), places(to));
@@ -178,16 +178,16 @@ impl ExperimentPlan {
     /// The order in which all units of a turn run the workloads, so that those that begin together run the same one: that of
     /// its first cell. Orders differ between rounds.
     #[must_use]
-    pub fn order_of(&self, turn: Turn) -> Option<usize> {
+    pub fn order_of(&self, turn: PlanTurn) -> Option<usize> {
         self.cells_of(turn).next().map(|cell| cell.order)
     }
 }
 
-impl Cell {
+impl ScheduledUnit {
     /// When it is measured.
     #[must_use]
-    pub fn turn(&self) -> Turn {
-        Turn { round: self.round, wave: self.wave }
+    pub fn turn(&self) -> PlanTurn {
+        PlanTurn { round: self.round, wave: self.wave }
     }
 }
 
@@ -197,7 +197,7 @@ impl Cell {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenMedium {
     /// When.
-    pub turn: Turn,
+    pub turn: PlanTurn,
     /// The model that was expected there.
     pub model: String,
     /// The unit that was expected there.
@@ -209,12 +209,12 @@ pub struct SeenMedium {
 impl SeenMedium {
     /// Of a cell.
     #[must_use]
-    pub fn in_cell(cell: &Cell, identity: &str) -> Self {
+    pub fn in_cell(cell: &ScheduledUnit, identity: &str) -> Self {
         let (model, unit) = (cell.model.clone(), cell.unit.clone());
         Self { turn: cell.turn(), model, unit, identity: identity.to_owned() }
     }
 
-    fn is_of(&self, cell: &Cell) -> bool {
+    fn is_of(&self, cell: &ScheduledUnit) -> bool {
         self.model == cell.model && self.unit == cell.unit
     }
 }
@@ -223,7 +223,7 @@ impl SeenMedium {
 /// `None` where nothing contradicts it. An identity that two units had in one turn identifies neither: it belongs to a
 /// reader or of a disk below them.
 #[must_use]
-pub fn misplaced(seen: &[SeenMedium], cell: &Cell, identity: &str) -> Option<String> {
+pub fn misplaced(seen: &[SeenMedium], cell: &ScheduledUnit, identity: &str) -> Option<String> {
     let shared = |identity: &str| {
         let all: Vec<&SeenMedium> = seen.iter().filter(|one| one.identity == identity).collect();
         all.iter().any(|a| all.iter().any(|b| a.turn == b.turn && (&a.model, &a.unit) != (&b.model, &b.unit)))
@@ -365,7 +365,7 @@ pub fn swap_test(
             repeats: cells[index].iter().map(Vec::len).sum(),
         })
         .to_vec();
-    let effect = |e: Effect| SwapEffect { ratio: e.ratio, interval: e.interval, real: e.real };
+    let effect = |e: SwapDifference| SwapEffect { ratio: e.ratio, interval: e.interval, real: e.real };
     Ok(SwapTest {
         load_title: deciding.map(|(load, _)| load.title()),
         quantity: deciding.map(|(_, quantity)| quantity),
@@ -395,7 +395,7 @@ mod tests {
         let plan = planned("A=1,2,3;B=1,2", "a,b,c", 3);
         let turns = plan.turns();
         assert_eq!(turns.len(), 6, "three rounds of two waves");
-        assert_eq!((turns[0], turns[5]), (Turn { round: 1, wave: 1 }, Turn { round: 3, wave: 2 }));
+        assert_eq!((turns[0], turns[5]), (PlanTurn { round: 1, wave: 1 }, PlanTurn { round: 3, wave: 2 }));
         let mut places: BTreeMap<(String, String), String> = BTreeMap::new();
         let mut last = None;
         for turn in turns {
@@ -413,7 +413,7 @@ mod tests {
             last = Some(turn);
         }
         assert!(plan.moves_between(last, last.unwrap()).is_empty());
-        let aside = plan.moves_between(Some(Turn { round: 1, wave: 1 }), Turn { round: 1, wave: 2 });
+        let aside = plan.moves_between(Some(PlanTurn { round: 1, wave: 1 }), PlanTurn { round: 1, wave: 2 });
         assert!(aside[0].to.is_none() && aside.last().unwrap().from.is_none(), "{aside:?}");
     }
 

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use assay_core::suite::Suite;
 use assay_core::text::{label, quoted, toml};
-use assay_stats::plan::{Meeting, Mode, Plan};
+use assay_stats::plan::{Meeting, Mode, SessionPlan};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::experiment_plan::{Cell, ExperimentPlan, Moves, PlannedSuite, check_handling};
+use super::experiment_plan::{ExperimentPlan, Moves, PlannedSuite, ScheduledUnit, check_handling};
 use super::names::{ModelUnits, PlanError, Roster, Slots, check_shown};
 
 /// What the files are.
@@ -219,8 +219,8 @@ pub fn read_plan(text: &str, file: &str) -> Result<ExperimentPlan, PlanError> {
     Ok(plan)
 }
 
-fn cells(round: usize, file: RoundFile) -> impl Iterator<Item = Cell> {
-    file.cells.into_iter().map(move |c| Cell {
+fn cells(round: usize, file: RoundFile) -> impl Iterator<Item = ScheduledUnit> {
+    file.cells.into_iter().map(move |c| ScheduledUnit {
         round,
         wave: c.wave,
         slot: c.slot,
@@ -262,6 +262,6 @@ fn check(plan: &ExperimentPlan) -> Result<(), String> {
     let mode = if plan.moves == Moves::EachRound { Mode::Move } else { Mode::Stay };
     let models = units.iter().map(|(model, _)| *model).collect();
     let whole =
-        Plan { mode, models, slots: plan.slots.names().len(), rounds: plan.rounds, waves: plan.waves, meetings };
+        SessionPlan { mode, models, slots: plan.slots.names().len(), rounds: plan.rounds, waves: plan.waves, meetings };
     whole.check().map_err(|fault| fault.to_string())
 }

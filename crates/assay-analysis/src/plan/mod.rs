@@ -13,10 +13,12 @@ mod tests;
 pub use assay_stats::plan::{NextAction, Order};
 pub use design::{Expense, Outlook, Resolution, outlook};
 pub use experiment_plan::{
-    Cell, ExperimentPlan, Move, Moves, PlannedSuite, Request, SeenMedium, SwapEffect, SwapOptions, SwapPlace, SwapStep,
-    SwapTest, Turn, misplaced, swap_test,
+    ExperimentPlan, Move, Moves, PlanRequest, PlanTurn, PlannedSuite, ScheduledUnit, SeenMedium, SwapEffect,
+    SwapOptions, SwapPlace, SwapStep, SwapTest, misplaced, swap_test,
 };
 pub use file::read_plan;
 pub use names::{ModelUnits, PlanError, Roster, Slots};
 pub use race::{Chance, Race, RaceOptions, race};
-pub use status::{CellState, CellStatus, MOST_INVALID, Misfit, MisfitReason, Status, arguments, quoted_line, status};
+pub use status::{
+    CellState, CellStatus, MOST_INVALID, Misfit, MisfitReason, PlanStatus, arguments, quoted_line, status,
+};

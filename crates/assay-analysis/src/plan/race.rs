@@ -3,7 +3,7 @@
 use assay_core::observation::Observation;
 use assay_core::verification::Verdict;
 use assay_stats::days::{RunOfDay, log_mean_over_days};
-use assay_stats::plan::{Contender, NextAction, Order, Outcome, Rules};
+use assay_stats::plan::{Contender, NextAction, Order, Outcome, RaceRules};
 use assay_stats::{LEVEL, log_mean};
 use serde::Serialize;
 
@@ -125,8 +125,8 @@ pub fn race(
     drop_models(&mut field, &options.dropped)?;
     let better = |value: f64| if quantity.more_is_better() { value } else { 1.0 / value };
     let contenders: Vec<Contender> = field.iter().map(|model| model.contender(&better)).collect();
-    let usual = Rules::default();
-    let rules = Rules {
+    let usual = RaceRules::default();
+    let rules = RaceRules {
         sure: options.threshold,
         most_per_model: options.cap,
         units_left: options.left.unwrap_or(usual.units_left),

@@ -7,7 +7,7 @@ use assay_core::outcome::RunFailure;
 use assay_core::suite::Suite;
 use serde::Serialize;
 
-use super::experiment_plan::{Cell, ExperimentPlan};
+use super::experiment_plan::{ExperimentPlan, ScheduledUnit};
 use crate::result::{Achieved, NoResult, result_of};
 
 /// What became of a cell.
@@ -46,7 +46,7 @@ pub const MOST_INVALID: usize = 2;
 pub struct CellStatus {
     /// The cell.
     #[serde(flatten)]
-    pub cell: Cell,
+    pub cell: ScheduledUnit,
     /// What became of it.
     #[serde(flatten)]
     pub state: CellState,
@@ -171,7 +171,7 @@ impl fmt::Display for MisfitReason {
 /// The progress of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Status {
+pub struct PlanStatus {
     /// The label of the plan.
     pub plan: String,
     /// Each cell, in the order of the plan.
@@ -180,7 +180,7 @@ pub struct Status {
     pub misfits: Vec<Misfit>,
 }
 
-impl Status {
+impl PlanStatus {
     /// Cells without a result.
     #[must_use]
     pub fn missing(&self) -> usize {
@@ -203,7 +203,7 @@ impl Status {
 /// The progress of `plan` by `records`. Records with the label of another plan are ignored. Records without a label are
 /// reported if the label seems to have been forgotten.
 #[must_use]
-pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> Status {
+pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> PlanStatus {
     let label = plan.label();
     let mut states = vec![CellState::Missing; plan.cells().len()];
     let mut misfits = Vec::new();
@@ -230,7 +230,7 @@ pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> Status {
     }
     give_up(&mut states, invalid, &mut misfits);
     let cells = plan.cells().iter().cloned().zip(states).map(|(cell, state)| CellStatus { cell, state }).collect();
-    Status { plan: label, cells, misfits }
+    PlanStatus { plan: label, cells, misfits }
 }
 
 /// Gives up the cells without a result that had too many `invalid` records.
@@ -258,7 +258,7 @@ fn cell_of(plan: &ExperimentPlan, record: &Observation) -> Result<usize, MisfitR
         return Err(MisfitReason::NoUnit { model: model.clone(), unit: unit.clone() });
     }
     let number: usize = round.parse().map_err(|_| MisfitReason::RoundNotANumber { round: round.clone() })?;
-    let mine = |cell: &Cell| cell.round == number && same(&cell.model, model) && same(&cell.unit, unit);
+    let mine = |cell: &ScheduledUnit| cell.round == number && same(&cell.model, model) && same(&cell.unit, unit);
     let Some(index) = plan.cells().iter().position(mine) else {
         return Err(MisfitReason::NoRound { round: number, rounds: plan.rounds() });
     };
@@ -323,7 +323,7 @@ fn count(state: &mut CellState, record: &Observation) -> Result<(), MisfitReason
 /// labels by which the plan finds it. Its suite is the file that [`ExperimentPlan::session_file`]
 /// names.
 #[must_use]
-pub fn arguments(plan: &ExperimentPlan, cell: &Cell, target: &str) -> Vec<String> {
+pub fn arguments(plan: &ExperimentPlan, cell: &ScheduledUnit, target: &str) -> Vec<String> {
     let mut all = vec!["run".to_owned(), target.to_owned(), "--suite".to_owned(), plan.session_file(cell.order)];
     let (round, label) = (cell.round.to_string(), plan.label());
     let labels =

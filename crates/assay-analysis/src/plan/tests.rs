@@ -33,10 +33,10 @@ pattern = "random"
 block = "4KiB"
 "#;
 
-fn request<T>(units: &str, slots: &str, rounds: usize, with: impl FnOnce(Request<'_>) -> T) -> T {
+fn request<T>(units: &str, slots: &str, rounds: usize, with: impl FnOnce(PlanRequest<'_>) -> T) -> T {
     let (roster, slots) = (Roster::inline(units, "--units").unwrap(), Slots::parse(slots, "--slots").unwrap());
     let suite = Suite::parse(SUITE, "tiny.toml").unwrap();
-    with(Request {
+    with(PlanRequest {
         roster: &roster,
         slots: &slots,
         rounds,
@@ -85,7 +85,7 @@ fn unit(model: &str, unit: &str, iops: f64) -> Observation {
     record(&format!("{model}{unit}"), &[("model", model), ("unit", unit)], iops)
 }
 
-fn result(plan: &ExperimentPlan, cell: &Cell) -> Observation {
+fn result(plan: &ExperimentPlan, cell: &ScheduledUnit) -> Observation {
     let (round, label) = (cell.round.to_string(), plan.label());
     let labels = [
         ("model", cell.model.as_str()),
@@ -114,7 +114,7 @@ fn every_unit_meets_a_new_slot_in_each_round_and_no_slot_is_taken_twice() {
 #[test]
 fn the_same_request_gives_the_same_plan_and_another_seed_another() {
     assert_eq!(planned(FIVE, "7", 3), planned(FIVE, "7", 3));
-    let with = |seed| request(FIVE, "7", 3, |r| ExperimentPlan::new(&Request { seed: Some(seed), ..r }).unwrap());
+    let with = |seed| request(FIVE, "7", 3, |r| ExperimentPlan::new(&PlanRequest { seed: Some(seed), ..r }).unwrap());
     assert_eq!(with(1).hash(), with(1).hash());
     assert_ne!(with(1).cells(), with(2).cells());
     assert_ne!(planned(FIVE, "7", 3).seed(), planned(FIVE, "7", 2).seed());
@@ -122,7 +122,8 @@ fn the_same_request_gives_the_same_plan_and_another_seed_another() {
 
 #[test]
 fn units_stay_where_they_are_asked_to() {
-    let plan = request("A=1,2;B=1", "4", 6, |r| ExperimentPlan::new(&Request { moves: Moves::Never, ..r }).unwrap());
+    let plan =
+        request("A=1,2;B=1", "4", 6, |r| ExperimentPlan::new(&PlanRequest { moves: Moves::Never, ..r }).unwrap());
     let places: BTreeSet<_> = plan.cells().iter().map(|c| (&c.model, &c.unit, &c.slot)).collect();
     assert_eq!(places.len(), 3);
     let outlook = outlook(&plan, 0.1).unwrap();
@@ -166,7 +167,7 @@ fn cost_and_resolution_are_those_of_the_suite_and_the_units() {
 #[test]
 fn what_cannot_be_planned_is_refused_in_one_line() {
     let refused = |units: &str, slots: &str, rounds, handling_minutes| {
-        request(units, slots, rounds, |r| ExperimentPlan::new(&Request { handling_minutes, ..r }))
+        request(units, slots, rounds, |r| ExperimentPlan::new(&PlanRequest { handling_minutes, ..r }))
             .unwrap_err()
             .to_string()
     };

@@ -7,7 +7,7 @@ use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::verification::Verdict;
 use assay_stats::rank::{
-    self as stats, Better, Class, Ending, Entrant, Fit, Medal, Notice, Precision, Refusal, jeffreys,
+    self as stats, Better, Ending, Entrant, Fit, Medal, Notice, Precedence, Precision, RankRefusal, jeffreys,
 };
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub struct RankReport {
     /// A score over several loads, where asked for.
     pub composite: Option<CompositeRanking>,
     /// Units that deviate under several loads, by direction.
-    pub deviations: Vec<Deviation>,
+    pub deviations: Vec<OddUnitDeviation>,
     /// Records that were examined.
     pub records: usize,
     /// Whether the primary load was chosen by the program.
@@ -60,7 +60,7 @@ pub struct LoadRanking {
     /// Why models are not ordered; `None` where they are.
     #[serde(serialize_with = "displayed")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<RankRefusal>,
     /// Ordered models first, the best one at the top; then models without an order.
     pub models: Vec<ModelRow>,
     /// All pairs of ordered models.
@@ -95,17 +95,17 @@ pub struct LoadRanking {
     /// Slots that deviate.
     pub slots: Vec<SlotWarning>,
     /// Other caveats.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<RankRemark>,
     /// What was left out.
     pub excluded: Vec<Excluded>,
     /// Records, units, repeats, slots and rounds that the figures rest on.
-    pub basis: Basis,
+    pub basis: RankBasis,
 }
 
 /// The amount of data behind figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Basis {
+pub struct RankBasis {
     /// Records.
     pub records: usize,
     /// Units.
@@ -122,7 +122,7 @@ pub struct Basis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum RankStanding {
     /// In order.
     Ranked,
     /// In order, with the variance of others: this does not represent the model.
@@ -142,7 +142,7 @@ pub struct ModelRow {
     /// Its name.
     pub model: String,
     /// Its standing.
-    pub standing: Standing,
+    pub standing: RankStanding,
     /// Its layer, from 1; models that share it are not ordered. `None` where unordered.
     pub layer: Option<usize>,
     /// Medal of the layer.
@@ -161,7 +161,7 @@ pub struct ModelRow {
     /// ceiling.
     pub variance_compressed: bool,
     /// Whether units failed.
-    pub class: Class,
+    pub class: Precedence,
     /// Units that failed; `None` where none was lost.
     pub failures: Option<FailureShare>,
     /// The records of these failures.
@@ -280,7 +280,7 @@ pub struct Unresolved {
 /// A unit that deviates, over all loads of a direction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Deviation {
+pub struct OddUnitDeviation {
     /// The model.
     pub model: String,
     /// The unit.
@@ -321,7 +321,7 @@ pub struct SlotWarning {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "remark", rename_all = "snake_case")]
-pub enum Remark {
+pub enum RankRemark {
     /// Records name no unit and count as one.
     NamelessUnit {
         /// The model.
@@ -433,8 +433,8 @@ impl Records {
         Self(models)
     }
 
-    pub(super) fn class(&self, model: &str) -> stats::Class {
-        self.0.get(model).and_then(|of| stats::Class::from_endings(&of.endings)).unwrap_or_default()
+    pub(super) fn class(&self, model: &str) -> stats::Precedence {
+        self.0.get(model).and_then(|of| stats::Precedence::from_endings(&of.endings)).unwrap_or_default()
     }
 
     pub(super) fn failures(&self, model: &str, level: f64) -> (Option<FailureShare>, Vec<FailedRecord>) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_core::finding::Finding;
 use assay_core::observation::{Observation, ObservedMeasurement};
 use assay_core::workload::Op;
-use assay_stats::rank::{Ceiling, measured_ceiling};
+use assay_stats::rank::{SlotCeiling, measured_ceiling};
 use serde::Serialize;
 
 use crate::admission::admit;
@@ -277,15 +277,15 @@ impl UsedCeiling {
     /// The least rate that counts as held by it.
     #[must_use]
     pub fn held_from(&self) -> f64 {
-        Ceiling::new(self.bytes_per_second).map_or(self.bytes_per_second, Ceiling::threshold)
+        SlotCeiling::new(self.bytes_per_second).map_or(self.bytes_per_second, SlotCeiling::threshold)
     }
 }
 
 /// Ceilings of all records.
 #[derive(Debug)]
 pub(super) struct Ceilings {
-    asked: Option<Ceiling>,
-    measured: BTreeMap<u8, Ceiling>,
+    asked: Option<SlotCeiling>,
+    measured: BTreeMap<u8, SlotCeiling>,
 }
 
 fn direction(op: Op) -> u8 {
@@ -298,7 +298,7 @@ fn direction(op: Op) -> u8 {
 
 impl Ceilings {
     pub(super) fn new(asked: Option<f64>, catalogue: &Catalogue<'_>) -> Self {
-        let asked = asked.and_then(Ceiling::new);
+        let asked = asked.and_then(SlotCeiling::new);
         let known = catalogue.entries.iter().any(|e| reach(e.record).is_some());
         let mut measured = BTreeMap::new();
         if asked.is_none() && !known {
@@ -317,7 +317,7 @@ impl Ceilings {
         Self { asked, measured }
     }
 
-    fn for_session(&self, session: &UnitUnderLoad<'_>, op: Op) -> Option<(Ceiling, CeilingSource)> {
+    fn for_session(&self, session: &UnitUnderLoad<'_>, op: Op) -> Option<(SlotCeiling, CeilingSource)> {
         let asked = self.asked.map(|c| (c, CeilingSource::Asked));
         let record = || reach(session.record).map(|c| (c, CeilingSource::Records));
         let measured = || self.measured.get(&direction(op)).map(|c| (*c, CeilingSource::Measured));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_core::observation::Observation;
 use assay_stats::decide::{
-    Acceptability, Combination, FIRST, Posterior, Refusal, Weights, acceptability, index, positive,
+    Acceptability, Combination, FIRST, InputRefusal, Posterior, Weights, acceptability, index, positive,
 };
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ pub enum CompositeRefusal {
     TooFewModels,
     /// Its parts allow no decision.
     #[error("{0}")]
-    Parts(assay_stats::decide::Refusal),
+    Parts(assay_stats::decide::InputRefusal),
 }
 
 /// A model in a composite.
@@ -147,7 +147,7 @@ fn stand(
     kind: CompositeKind,
     rows: BTreeMap<String, Figures>,
     seed: u64,
-) -> Result<Stood, assay_stats::decide::Refusal> {
+) -> Result<Stood, assay_stats::decide::InputRefusal> {
     let mut rows: Vec<(String, Figures)> = rows.into_iter().collect();
     rows.sort_by(|a, b| b.1.value.total_cmp(&a.1.value).then_with(|| a.0.cmp(&b.0)));
     let mut media = Vec::with_capacity(rows.len());
@@ -290,7 +290,7 @@ impl PiRun {
 ///
 /// # Errors
 /// A figure that is not positive and finite.
-pub(super) fn pi_value(run: &PiRun) -> Result<f64, Refusal> {
+pub(super) fn pi_value(run: &PiRun) -> Result<f64, InputRefusal> {
     let mut sum = 0.0;
     for (value, weight) in run.kibibytes().into_iter().zip(WEIGHTS) {
         sum += weight * positive("a figure of the score", value)?;

@@ -7,11 +7,11 @@ use assay_core::observation::Observation;
 use assay_stats::days::{RunOfDay, log_mean_over_days};
 use assay_stats::log_mean;
 use assay_stats::rank::{
-    Fit, ModelFit, Observation as FitValue, Options, Precision, Ranked, Ranking, Refusal, Rule, Sense, aggregate,
-    {self as stats},
+    AggregateRule, Fit, ModelFit, ModelRanking, Observation as FitValue, Options, Precision, RankRefusal, Ranked,
+    Sense, aggregate, {self as stats},
 };
 
-use super::answer::{Held, ModelRow, PairRow, RankOptions, Ratio, Setting, Standing, TwoSpeeds, UnitRow};
+use super::answer::{Held, ModelRow, PairRow, RankOptions, RankStanding, Ratio, Setting, TwoSpeeds, UnitRow};
 use super::collect::UnitUnderLoad;
 use crate::admission::named;
 use crate::exclusion::Excluded;
@@ -56,7 +56,7 @@ impl Setting<'_> {
         held: &Held,
         quantity: Quantity,
         exploratory: bool,
-    ) -> Result<Ranking, Refusal> {
+    ) -> Result<ModelRanking, RankRefusal> {
         stats::rank_sharing(&self.entrants(fit, held), &fit.shared, &self.options(quantity, exploratory))
     }
 
@@ -214,7 +214,7 @@ impl Levels {
 #[derive(Debug)]
 pub(crate) struct DecidedLoad {
     pub(crate) levels: Levels,
-    ranking: Option<Ranking>,
+    ranking: Option<ModelRanking>,
     fit: Fit,
 }
 
@@ -260,7 +260,7 @@ impl DecidedLoad {
 pub(super) fn rows(
     setting: &Setting<'_>,
     fit: &Fit,
-    ranking: Option<&Ranking>,
+    ranking: Option<&ModelRanking>,
     sessions: &[UnitUnderLoad<'_>],
     held: &Held,
 ) -> Vec<ModelRow> {
@@ -276,7 +276,7 @@ pub(super) fn rows(
         let (failures, failed) = setting.records.failures(name, level);
         ModelRow {
             model: name.to_owned(),
-            standing: if model.is_none() { Standing::NoFigure } else { Standing::Unordered },
+            standing: if model.is_none() { RankStanding::NoFigure } else { RankStanding::Unordered },
             layer: None,
             medal: None,
             tied: false,
@@ -298,7 +298,7 @@ pub(super) fn rows(
     for (place, ranked) in ranking.iter().flat_map(|r| r.models.iter().enumerate()) {
         let estimate = Some(estimate(ranked, level));
         rows.push(ModelRow {
-            standing: if ranked.provisional { Standing::Provisional } else { Standing::Ranked },
+            standing: if ranked.provisional { RankStanding::Provisional } else { RankStanding::Ranked },
             layer: Some(ranked.layer + 1),
             medal: ranked.medal,
             tied: ranked.tied,
@@ -313,7 +313,7 @@ pub(super) fn rows(
     for model in fit.models.iter().filter(|m| !placed.contains(&m.name)) {
         let row = base(&model.name);
         let specimen = model.units.len() == 1;
-        let standing = if specimen { Standing::Specimen } else { Standing::Unordered };
+        let standing = if specimen { RankStanding::Specimen } else { RankStanding::Unordered };
         let known = known.get(&model.name).copied().filter(|_| !row.at_ceiling);
         rows.push(ModelRow { standing, estimate: Some(unordered(model, known, level)), ..row });
     }
@@ -366,7 +366,7 @@ fn inverted(ratio: Ratio) -> Ratio {
     Ratio { point: 1.0 / ratio.point, low: ratio.high.map(|v| 1.0 / v), high: ratio.low.map(|v| 1.0 / v) }
 }
 
-fn to_first(ranking: &Ranking, place: usize) -> Option<Ratio> {
+fn to_first(ranking: &ModelRanking, place: usize) -> Option<Ratio> {
     if place == 0 {
         return Some(Ratio { point: 1.0, low: None, high: None });
     }
@@ -375,7 +375,7 @@ fn to_first(ranking: &Ranking, place: usize) -> Option<Ratio> {
 }
 
 /// All pairs of a ranking.
-pub(super) fn pairs(ranking: &Ranking) -> Vec<PairRow> {
+pub(super) fn pairs(ranking: &ModelRanking) -> Vec<PairRow> {
     let name = |at: usize| ranking.models[at].name.clone();
     let row = |pair: &stats::Pair| PairRow {
         first: name(pair.first),
@@ -397,7 +397,7 @@ fn units(model: &ModelFit, sessions: &[&UnitUnderLoad<'_>], held: &Held) -> Vec<
             at_ceiling: held.unit(&model.name, &unit.name),
             erratic: own.iter().any(|s| s.unsteady),
             two_speeds: own.iter().find_map(|s| {
-                let groups = aggregate(&s.values, Rule::Geometric).ok()?.groups?;
+                let groups = aggregate(&s.values, AggregateRule::Geometric).ok()?.groups?;
                 Some(TwoSpeeds { record: s.record.id.clone(), ratio: groups.ratio, values: s.values.clone() })
             }),
         }

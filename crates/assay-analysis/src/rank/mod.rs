@@ -10,10 +10,10 @@ mod tests;
 
 pub(crate) use answer::Setting;
 pub use answer::{
-    Basis, Deviation, FailedRecord, FailureShare, LoadRanking, MediumFailure, ModelRow, PairRow, RankOptions,
-    RankReport, Ratio, Remark, Shares, SlotWarning, Standing, TwoSpeeds, UnitRow, Unresolved,
+    FailedRecord, FailureShare, LoadRanking, MediumFailure, ModelRow, OddUnitDeviation, PairRow, RankBasis,
+    RankOptions, RankRemark, RankReport, RankStanding, Ratio, Shares, SlotWarning, TwoSpeeds, UnitRow, Unresolved,
 };
-pub use assay_stats::rank::{Better, Class, Medal, Notice, Refusal};
+pub use assay_stats::rank::{Better, Medal, Notice, Precedence, RankRefusal};
 pub use collect::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRefusal, CompositeRow};
 pub(crate) use level::{DecidedLoad, Levels};

@@ -8,12 +8,13 @@ use assay_core::observation::Observation;
 use assay_core::workload::{Op, Unknown};
 use assay_stats::power;
 use assay_stats::rank::{
-    Better, CampaignSize, Fit, ODD_ALPHA, Observation as FitValue, Options, Ranking, compressed, odd_units,
+    Better, CampaignSize, Fit, ModelRanking, ODD_ALPHA, Observation as FitValue, Options, compressed, odd_units,
     units_to_name, {self as stats},
 };
 
 use super::answer::{
-    Basis, Deviation, LoadRanking, RankOptions, RankReport, Remark, Setting, Shares, SlotWarning, Unresolved,
+    LoadRanking, OddUnitDeviation, RankBasis, RankOptions, RankRemark, RankReport, Setting, Shares, SlotWarning,
+    Unresolved,
 };
 use super::collect::UnitUnderLoad;
 use super::composite::composite;
@@ -195,11 +196,11 @@ impl Setting<'_> {
 
 impl Setting<'_> {
     /// That some figures of a write keep the durable rate from deciding, unless a figure was asked for.
-    fn acknowledged(&self, load: &Load) -> Option<Remark> {
+    fn acknowledged(&self, load: &Load) -> Option<RankRemark> {
         let records = self.catalogue.entries.iter().map(|entry| entry.record);
         let decides = deciding_quantity(records, load);
         (self.ask.quantity.is_none() && decides.lacking > 0)
-            .then_some(Remark::Acknowledged { lacking: decides.lacking })
+            .then_some(RankRemark::Acknowledged { lacking: decides.lacking })
     }
 }
 
@@ -239,7 +240,7 @@ fn shares(fit: &Fit) -> Option<Shares> {
     })
 }
 
-fn resolution(ranking: Option<&Ranking>, alpha: f64) -> (Option<f64>, u32) {
+fn resolution(ranking: Option<&ModelRanking>, alpha: f64) -> (Option<f64>, u32) {
     let Some(ranking) = ranking else { return (None, 0) };
     let tested = ranking.models.iter().filter(|m| m.units > 1);
     let least = tested.clone().map(|m| m.units).min().unwrap_or(0);
@@ -251,7 +252,7 @@ fn resolution(ranking: Option<&Ranking>, alpha: f64) -> (Option<f64>, u32) {
 }
 
 /// What would tell the models of the first place apart.
-fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
+fn needed(ranking: &ModelRanking, options: &Options) -> Option<Needed> {
     let open = |pair: &&stats::Pair| {
         let first = |at: usize| ranking.models[at].layer == 0 && !ranking.models[at].provisional;
         pair.verdict == Better::Unresolved
@@ -265,46 +266,46 @@ fn needed(ranking: &Ranking, options: &Options) -> Option<Needed> {
     let there_are =
         [widest.first, widest.second].map(|at| ranking.models[at].units).into_iter().min().unwrap_or(0) as usize;
     let tested = ranking.models.iter().filter(|m| m.units > 1).count();
-    let seen = power::Deviation { value: ranking.deviation?, degrees: f64::from(ranking.degrees) };
+    let seen = power::LogDeviation { value: ranking.deviation?, degrees: f64::from(ranking.degrees) };
     let models = u32::try_from(tested).ok()?;
     Needed::of_models(models, (difference(&widest), options.delta), seen, there_are, options.alpha)
 }
 
-fn remarks(fit: &Fit, sessions: &[UnitUnderLoad<'_>]) -> Vec<Remark> {
-    let mut remarks: Vec<Remark> = fit.notices.iter().copied().map(Remark::Design).collect();
+fn remarks(fit: &Fit, sessions: &[UnitUnderLoad<'_>]) -> Vec<RankRemark> {
+    let mut remarks: Vec<RankRemark> = fit.notices.iter().copied().map(RankRemark::Design).collect();
     let mut nameless: BTreeMap<&str, usize> = BTreeMap::new();
     for session in sessions.iter().filter(|s| s.identity.unit.is_empty()) {
         *nameless.entry(&session.identity.model).or_default() += 1;
     }
     let several = nameless.into_iter().filter(|(_, records)| *records > 1);
-    remarks.extend(several.map(|(model, records)| Remark::NamelessUnit { model: model.to_owned(), records }));
+    remarks.extend(several.map(|(model, records)| RankRemark::NamelessUnit { model: model.to_owned(), records }));
     let mut lacks: BTreeMap<&str, usize> = BTreeMap::new();
     for what in sessions.iter().flat_map(|s| &s.measurement.workload.unknown).filter(|what| **what != Unknown::Stop) {
         *lacks.entry(what.title()).or_default() += 1;
     }
     if !lacks.is_empty() {
         let what = lacks.into_iter().map(|(what, records)| (what.to_owned(), records)).collect();
-        remarks.push(Remark::NotTold { what });
+        remarks.push(RankRemark::NotTold { what });
     }
     let mut manners: BTreeMap<String, usize> = BTreeMap::new();
     for words in sessions.iter().filter_map(|s| manner(s.record, s.measurement)) {
         *manners.entry(words).or_default() += 1;
     }
     if manners.len() > 1 {
-        remarks.push(Remark::Manners { of: manners.into_iter().collect() });
+        remarks.push(RankRemark::Manners { of: manners.into_iter().collect() });
     }
     let suites: BTreeSet<String> = sessions.iter().map(|s| suite(s.record)).collect();
     if suites.len() > 1 {
-        remarks.push(Remark::Suites { suites: suites.into_iter().collect() });
+        remarks.push(RankRemark::Suites { suites: suites.into_iter().collect() });
     }
     remarks
 }
 
-fn basis(sessions: &[UnitUnderLoad<'_>]) -> Basis {
+fn basis(sessions: &[UnitUnderLoad<'_>]) -> RankBasis {
     let units: BTreeSet<_> = sessions.iter().map(|s| (&s.identity.model, &s.identity.unit)).collect();
     let slots: BTreeSet<_> = sessions.iter().filter_map(|s| s.identity.slot.as_ref()).collect();
     let rounds: BTreeSet<_> = sessions.iter().filter_map(|s| s.identity.round.as_ref()).collect();
-    Basis {
+    RankBasis {
         records: sessions.len(),
         units: units.len(),
         runs: sessions.iter().map(|s| s.values.len()).sum(),
@@ -316,7 +317,7 @@ fn basis(sessions: &[UnitUnderLoad<'_>]) -> Basis {
 // Units that deviate from the others of their model.
 
 /// A ranking without a unit.
-pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<Ranking>;
+pub(super) type Without<'a> = &'a dyn Fn(&str, &str) -> Option<ModelRanking>;
 
 /// Whether a unit has only one repeat, on a disturbed host.
 pub(super) type Once<'a> = &'a dyn Fn(&str, &str) -> bool;
@@ -336,7 +337,7 @@ pub(super) fn alpha(exploratory: bool, loads: usize) -> f64 {
 /// was disturbed.
 pub(super) fn odd(
     fit: &Fit,
-    ranking: Option<&Ranking>,
+    ranking: Option<&ModelRanking>,
     alpha: f64,
     (without, once): (Option<Without<'_>>, Once<'_>),
 ) -> (Vec<Unresolved>, usize) {
@@ -366,7 +367,7 @@ pub(super) fn odd(
     (all, found.tested)
 }
 
-fn layers(ranking: &Ranking) -> BTreeMap<&str, usize> {
+fn layers(ranking: &ModelRanking) -> BTreeMap<&str, usize> {
     ranking.models.iter().map(|m| (m.name.as_str(), m.layer)).collect()
 }
 
@@ -374,7 +375,7 @@ fn layers(ranking: &Ranking) -> BTreeMap<&str, usize> {
 type Who<'a> = (&'a str, &'a str, &'static str, bool);
 
 /// Units that deviate, over all loads of a direction. A unit that deviates both ways is there twice.
-pub(super) fn deviations<'a>(rankings: impl Iterator<Item = &'a LoadRanking> + Clone) -> Vec<Deviation> {
+pub(super) fn deviations<'a>(rankings: impl Iterator<Item = &'a LoadRanking> + Clone) -> Vec<OddUnitDeviation> {
     let direction = |ranking: &LoadRanking| match ranking.load.op() {
         Op::Read => "reads",
         Op::Mixed => "mixed work",
@@ -402,7 +403,7 @@ pub(super) fn deviations<'a>(rankings: impl Iterator<Item = &'a LoadRanking> + C
     };
     let new = |((model, unit, direction, _), odd): (Who<'_>, Vec<&Unresolved>)| {
         let ratios = || odd.iter().map(|o| o.ratio);
-        Deviation {
+        OddUnitDeviation {
             model: model.to_owned(),
             unit: unit.to_owned(),
             of: odd.iter().map(|o| o.of).max().unwrap_or(0),

@@ -10,5 +10,5 @@ mod warning;
 pub use cause::Cause;
 pub use kind::{Finding, Severity, is_small_area};
 pub use reason::{AreaLimit, FirmwareFlag, Over, Shortfall, Size, Throttling, VoltageSign};
-pub use source::{Amount, Contradiction, Detail, JobPart, Missing, Place, Quantity, RowFlaw, Untold};
+pub use source::{Contradiction, Detail, JobPart, Missing, Place, RowFlaw, SourceAmount, SourceQuantity, Untold};
 pub use warning::{Validity, ValidityVerdict, Warning};

@@ -247,16 +247,16 @@ pub enum Contradiction {
     /// A figure, and the two whose product it should be.
     Product {
         /// What it should be.
-        product: Amount,
+        product: SourceAmount,
         /// One of the two.
-        one: Amount,
+        one: SourceAmount,
         /// The other.
-        other: Amount,
+        other: SourceAmount,
     },
     /// The same quantity at two places of the text.
     Places {
         /// Which.
-        quantity: Quantity,
+        quantity: SourceQuantity,
         /// Of what, as the text calls it; absent where nothing else is meant.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<String>,
@@ -304,9 +304,9 @@ pub enum Contradiction {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "SourceAmount"))]
-pub struct Amount {
+pub struct SourceAmount {
     /// Of what it is.
-    pub quantity: Quantity,
+    pub quantity: SourceQuantity,
     /// Its value, in the unit of the quantity.
     pub value: f64,
 }
@@ -315,7 +315,7 @@ pub struct Amount {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Quantity {
+pub enum SourceQuantity {
     /// Bytes per second.
     BytesPerSecond,
     /// Operations per second.
@@ -400,13 +400,13 @@ impl Missing {
 impl Contradiction {
     /// A figure, and the two whose product it should be.
     #[must_use]
-    pub fn product(product: Amount, one: Amount, other: Amount) -> Self {
+    pub fn product(product: SourceAmount, one: SourceAmount, other: SourceAmount) -> Self {
         Self::Product { product, one, other }
     }
 
     /// The same quantity at two places of a text.
     #[must_use]
-    pub fn places(quantity: Quantity, of: &str, here: (Place, f64), there: (Place, f64)) -> Self {
+    pub fn places(quantity: SourceQuantity, of: &str, here: (Place, f64), there: (Place, f64)) -> Self {
         let (place, other_place) = (here.0, there.0);
         let (here, there) = (finite(here.1), finite(there.1));
         let of = Some(of.to_owned()).filter(|of| !of.is_empty());
@@ -414,10 +414,10 @@ impl Contradiction {
     }
 }
 
-impl Amount {
+impl SourceAmount {
     /// A figure.
     #[must_use]
-    pub fn new(quantity: Quantity, value: f64) -> Self {
+    pub fn new(quantity: SourceQuantity, value: f64) -> Self {
         Self { quantity, value: finite(value) }
     }
 }
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_of_a_document_is_none_of_a_contradiction() {
-        let of = |value| Contradiction::places(Quantity::Iops, "", (Place::Row, value), (Place::Sentence, 1.0));
+        let of = |value| Contradiction::places(SourceQuantity::Iops, "", (Place::Row, value), (Place::Sentence, 1.0));
         for value in [f64::INFINITY, f64::NAN, f64::MAX, 0.0] {
             let text = serde_json::to_string(&of(value)).unwrap();
             assert_eq!(serde_json::from_str::<Contradiction>(&text).unwrap(), of(value), "{text}");

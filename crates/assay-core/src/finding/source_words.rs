@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::source::{Amount, Contradiction, Detail, JobPart, Missing, Place, Quantity, RowFlaw, Untold};
+use super::source::{Contradiction, Detail, JobPart, Missing, Place, RowFlaw, SourceAmount, SourceQuantity, Untold};
 use crate::load_title::Op;
 use crate::units::{Bytes, counted, figures, grouped, latency, rate, times};
 
@@ -141,13 +141,13 @@ impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Product { product, one, other } => {
-                let made = Amount::new(product.quantity, one.value * other.value);
+                let made = SourceAmount::new(product.quantity, one.value * other.value);
                 write!(f, "{one} {} {other} make {made}, not {product}", one.quantity.joins(other.quantity))?;
                 factor(f, made.value / product.value)
             }
             Self::Places { quantity, of, here, place, there, other_place } => {
                 let of = of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
-                let (here, there) = (Amount::new(*quantity, *here), Amount::new(*quantity, *there));
+                let (here, there) = (SourceAmount::new(*quantity, *here), SourceAmount::new(*quantity, *there));
                 write!(f, "{here}{of} {}, but {there} {}", place.words(), other_place.words())?;
                 factor(f, here.value / there.value)
             }
@@ -174,22 +174,22 @@ fn factor(f: &mut fmt::Formatter<'_>, ratio: f64) -> fmt::Result {
     if ratio.is_finite() && ratio > 1.0 { write!(f, " (one is {} the other)", times(ratio)) } else { Ok(()) }
 }
 
-impl fmt::Display for Amount {
+impl fmt::Display for SourceAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.value;
         match self.quantity {
-            Quantity::BytesPerSecond => f.write_str(&rate(value)),
-            Quantity::Iops => write!(f, "{} IOPS", figures(value)),
-            Quantity::Bytes => write!(f, "{} bytes", count(value)),
-            Quantity::SectorBytes | Quantity::BlockBytes => write!(f, "{}", Bytes(value as u64)),
-            Quantity::Operations => write!(f, "{} operations", count(value)),
-            Quantity::Seconds => write!(f, "{} s", figures(value)),
-            Quantity::LatencyNs => write!(f, "{} each", latency(value)),
-            Quantity::InFlight => write!(f, "{} at once", figures(value)),
-            Quantity::Sectors => write!(f, "{} sectors", count(value)),
-            Quantity::Seeks => write!(f, "{} seeks/s", figures(value)),
-            Quantity::Score => f.write_str(&count(value)),
-            Quantity::Unknown => f.write_str(&figures(value)),
+            SourceQuantity::BytesPerSecond => f.write_str(&rate(value)),
+            SourceQuantity::Iops => write!(f, "{} IOPS", figures(value)),
+            SourceQuantity::Bytes => write!(f, "{} bytes", count(value)),
+            SourceQuantity::SectorBytes | SourceQuantity::BlockBytes => write!(f, "{}", Bytes(value as u64)),
+            SourceQuantity::Operations => write!(f, "{} operations", count(value)),
+            SourceQuantity::Seconds => write!(f, "{} s", figures(value)),
+            SourceQuantity::LatencyNs => write!(f, "{} each", latency(value)),
+            SourceQuantity::InFlight => write!(f, "{} at once", figures(value)),
+            SourceQuantity::Sectors => write!(f, "{} sectors", count(value)),
+            SourceQuantity::Seeks => write!(f, "{} seeks/s", figures(value)),
+            SourceQuantity::Score => f.write_str(&count(value)),
+            SourceQuantity::Unknown => f.write_str(&figures(value)),
         }
     }
 }
@@ -199,7 +199,7 @@ fn count(value: f64) -> String {
     if value.abs() < 1e15 { grouped(value.round() as i64) } else { figures(value) }
 }
 
-impl Quantity {
+impl SourceQuantity {
     /// What stands between this one and another of a product.
     fn joins(self, other: Self) -> &'static str {
         match (self, other) {
@@ -244,18 +244,19 @@ mod tests {
 
     #[test]
     fn two_figures_that_contradict_are_told_with_what_they_make() {
-        let told = Amount::new;
+        let told = SourceAmount::new;
         let product = Contradiction::product(
-            told(Quantity::BytesPerSecond, 53.79e6),
-            told(Quantity::Iops, 305.0),
-            told(Quantity::BlockBytes, 4096.0),
+            told(SourceQuantity::BytesPerSecond, 53.79e6),
+            told(SourceQuantity::Iops, 305.0),
+            told(SourceQuantity::BlockBytes, 4096.0),
         );
         assert_eq!(
             product.to_string(),
             "305 IOPS of 4 KiB make 1.25 MB/s, not 53.8 MB/s (one is 43.1 times the other)"
         );
         let places = |here, there| {
-            Contradiction::places(Quantity::Sectors, "lost", (Place::Summary, here), (Place::Sum, there)).to_string()
+            Contradiction::places(SourceQuantity::Sectors, "lost", (Place::Summary, here), (Place::Sum, there))
+                .to_string()
         };
         assert_eq!(
             places(8192.0, 4096.0),

@@ -223,7 +223,7 @@ mod tests {
     use crate::repeat::run_repeat;
     use crate::repeat_tests::write;
     use crate::target::{DirectSupport, Target, direct_support_of};
-    use crate::threads::{RepeatSpec, Trouble};
+    use crate::threads::{RepeatSpec, RepeatTrouble};
 
     /// Where the kernel tells of direct I/O (since Linux 6.1), that answer alone counts.
     #[test]
@@ -252,11 +252,11 @@ mod tests {
         let null = Arc::new(Target::existing(Path::new("/dev/null"), false, true).unwrap());
         assert_eq!(null.sync().unwrap_err().raw_os_error(), Some(libc::EINVAL));
         for sync in [Sync::Fdatasync, Sync::Fsync] {
-            let trouble = Trouble::Io { write: true, offset: 0, errno: libc::EINVAL };
+            let trouble = RepeatTrouble::Io { write: true, offset: 0, errno: libc::EINVAL };
             assert_eq!(write(&null, 4, sync).trouble, Some(trouble), "{sync:?}");
         }
         let report = write(&null, 4, Sync::End);
-        assert_eq!(report.trouble, Some(Trouble::Sync { errno: libc::EINVAL }));
+        assert_eq!(report.trouble, Some(RepeatTrouble::Sync { errno: libc::EINVAL }));
         assert_eq!(report.durable_bytes_per_second, None);
     }
 
@@ -314,7 +314,7 @@ mod tests {
         let missing = (0..1024).find(|cpu| !processors().contains(cpu)).unwrap();
         let spec = spec(Cpus::from_numbers(&[missing]));
         let report = run_repeat(EngineKind::Null, &spec, &Control::default(), &mut |_| ControlFlow::Continue(()));
-        let Some(Trouble::Setup(words)) = report.trouble else { panic!("{report:?}") };
+        let Some(RepeatTrouble::Setup(words)) = report.trouble else { panic!("{report:?}") };
         assert!(words.contains(&format!("processor {missing}")), "{words}");
     }
 
@@ -359,7 +359,7 @@ mod processes_tests {
     use super::*;
     use crate::clock::Control;
     use crate::peer::{GRACE, watch};
-    use crate::threads::{RepeatSpec, Trouble};
+    use crate::threads::{RepeatSpec, RepeatTrouble};
 
     /// Threat 25: a process whose parent ended between fork and prctl(2) would never get the signal.
     #[test]
@@ -465,7 +465,7 @@ mod processes_tests {
         let watched = watch(&mut child, &spec(), Duration::from_millis(100), &Control::default(), &mut |_| {
             ControlFlow::Continue(())
         });
-        assert!(matches!(watched.trouble, Some(Trouble::Hung { .. })) && !watched.success);
+        assert!(matches!(watched.trouble, Some(RepeatTrouble::Hung { .. })) && !watched.success);
         assert!(is_gone(grandchild));
     }
 

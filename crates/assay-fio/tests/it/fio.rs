@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::suite::Suite;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Workload};
-use assay_engine::{Control, LiveSample, RepeatReport, RepeatSpec, Target, Trouble, fill_unique};
+use assay_engine::{Control, LiveSample, RepeatReport, RepeatSpec, RepeatTrouble, Target, fill_unique};
 use assay_fio::{Fio, job_file, run_repeat};
 
 fn fio(test: &str) -> Option<Fio> {
@@ -149,8 +149,8 @@ fn fios_own_words_say_what_is_wrong() {
     // Direct I/O of 512-byte-aligned lengths is possible on hardly any file system at 100 bytes.
     let w = Workload { block_bytes: 100, direct: true, ..workload(Op::Read, Pattern::Random, &target) };
     match run(&fio, w, &target).trouble {
-        Some(Trouble::Peer(words)) => assert!(words.starts_with("fio-") && !words.contains('\n'), "{words}"),
-        Some(Trouble::Io { errno, .. }) => assert_ne!(errno, 0),
+        Some(RepeatTrouble::Peer(words)) => assert!(words.starts_with("fio-") && !words.contains('\n'), "{words}"),
+        Some(RepeatTrouble::Io { errno, .. }) => assert_ne!(errno, 0),
         other => panic!("{other:?}"),
     }
 }

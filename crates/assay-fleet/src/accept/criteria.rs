@@ -32,24 +32,29 @@ impl Asked {
     /// Refuses a record of something else: of another program, or by another suite.
     ///
     /// # Errors
-    /// [`Refusal::Imported`], [`Refusal::OtherProgram`], [`Refusal::OtherSuite`] or [`Refusal::ChangedSuite`].
-    pub fn check(&self, record: &Record) -> Result<(), Refusal> {
+    /// [`RecordRefusal::Imported`], [`RecordRefusal::OtherProgram`], [`RecordRefusal::OtherSuite`] or [`RecordRefusal::ChangedSuite`].
+    pub fn check(&self, record: &Record) -> Result<(), RecordRefusal> {
         let Tool { name, version, .. } = &record.tool;
         let Some(settings) = record.settings() else {
-            return Err(Refusal::Imported { asked: self.version.clone() });
+            return Err(RecordRefusal::Imported { asked: self.version.clone() });
         };
         if name != "assay" || *version != self.version {
             let (name, version) = (name.clone(), version.clone());
-            return Err(Refusal::OtherProgram { name, version, asked: self.version.clone() });
+            return Err(RecordRefusal::OtherProgram { name, version, asked: self.version.clone() });
         }
         let Some(asked) = &self.suite else { return Ok(()) };
         let SuiteRef { name, version } = &record.suite;
         if (name, *version) != (&asked.name, asked.version) {
             let (name, version) = (name.clone(), *version);
-            return Err(Refusal::OtherSuite { name, version, asked: asked.name.clone(), asked_version: asked.version });
+            return Err(RecordRefusal::OtherSuite {
+                name,
+                version,
+                asked: asked.name.clone(),
+                asked_version: asked.version,
+            });
         }
         if asked.text.as_ref().is_some_and(|text| *text != settings.suite_text) {
-            return Err(Refusal::ChangedSuite { name: name.clone() });
+            return Err(RecordRefusal::ChangedSuite { name: name.clone() });
         }
         Ok(())
     }
@@ -78,7 +83,7 @@ impl fmt::Debug for Criteria {
 
 /// Where a record comes from.
 #[derive(Debug, Clone, Copy)]
-pub struct Claim<'a> {
+pub struct RecordClaim<'a> {
     /// The node.
     pub node: &'a str,
     /// How it came.
@@ -107,8 +112,8 @@ impl Criteria {
     /// had measured in an earlier attempt.
     ///
     /// # Errors
-    /// [`Refusal`] has the first reason.
-    pub fn judge(&self, claim: &Claim<'_>, record: &Record) -> Result<(), Refusal> {
+    /// [`RecordRefusal`] has the first reason.
+    pub fn judge(&self, claim: &RecordClaim<'_>, record: &Record) -> Result<(), RecordRefusal> {
         let (named, attempts, coordinated) = match claim.way {
             Way::HandedOver { attempt } => (true, Some(attempt), true),
             Way::Fetched { id, attempts } => (record.id == id, attempts, false),
@@ -122,19 +127,19 @@ impl Criteria {
             None => !coordinated && self.is_labelled(claim.node, record),
         };
         if !(named && own) {
-            return Err(Refusal::SomethingElse);
+            return Err(RecordRefusal::SomethingElse);
         }
         if record.outcome == Outcome::Running {
-            return Err(Refusal::Unfinished);
+            return Err(RecordRefusal::Unfinished);
         }
         if let Some(asked) = &self.asked {
             asked.check(record)?;
         }
         if let Some(guard) = &self.guard {
-            guard(claim.node, record).map_err(Refusal::Misplaced)?;
+            guard(claim.node, record).map_err(RecordRefusal::Misplaced)?;
         }
         if !self.is_labelled(claim.node, record) {
-            return Err(Refusal::Labels);
+            return Err(RecordRefusal::Labels);
         }
         Ok(())
     }
@@ -150,7 +155,7 @@ impl Criteria {
 
 /// Why a record is not accepted. As text it goes to the node that sent it, and into the file of the run.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum RecordRefusal {
     /// It is not UTF-8.
     #[error("it is not text")]
     NotText,

@@ -10,7 +10,7 @@ use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_store::{Keeper, Kept, RunState, SqliteStore, Store, StoreError, Stored, receive_document};
 
-use super::criteria::{Claim, Criteria, Nowhere, Refusal, Way};
+use super::criteria::{Criteria, Nowhere, RecordClaim, RecordRefusal, Way};
 use crate::ledger::{Fate, Ledger};
 
 /// How long a save waits for other processes.
@@ -89,32 +89,32 @@ impl Home {
     /// Accepts the record of a node, whichever way it came, or says why not. One that is here already stays as it is.
     ///
     /// # Errors
-    /// [`Refusal`] has the first reason.
-    pub fn accept(&self, claim: &Claim<'_>, document: &[u8]) -> Result<Accepted, Refusal> {
-        let text = std::str::from_utf8(document).map_err(|_| Refusal::NotText)?;
-        let record = receive_document(text).map_err(Refusal::NotARecord)?;
+    /// [`RecordRefusal`] has the first reason.
+    pub fn accept(&self, claim: &RecordClaim<'_>, document: &[u8]) -> Result<Accepted, RecordRefusal> {
+        let text = std::str::from_utf8(document).map_err(|_| RecordRefusal::NotText)?;
+        let record = receive_document(text).map_err(RecordRefusal::NotARecord)?;
         self.criteria.judge(claim, &record)?;
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         let attempt = record.cluster.as_ref().map(|part| (part.node.clone(), part.attempt));
         let other = attempt.as_ref().and_then(|attempt| shelf.attempts.get(attempt)).filter(|id| **id != record.id);
         if let Some(id) = other {
-            return Err(Refusal::SameAttempt { id: id.clone() });
+            return Err(RecordRefusal::SameAttempt { id: id.clone() });
         }
         let there = match shelf.keeper.store().map(|store| store.load(&record.id)) {
             Some(Ok(stored)) => Some(stored.record),
             None | Some(Err(StoreError::UnknownId { .. })) => None,
-            Some(Err(error)) => return Err(Refusal::Store(error)),
+            Some(Err(error)) => return Err(RecordRefusal::Store(error)),
         };
         match there {
             Some(there) if !self.is_same(claim.node, &there, &record) => {
-                return Err(Refusal::SameId { id: record.id });
+                return Err(RecordRefusal::SameId { id: record.id });
             }
             Some(there) if there.outcome != Outcome::Running => return Ok(Accepted::Here(record)),
             _ => {}
         }
         if let Kept::Nowhere(store, spool) = shelf.keeper.keep(&record, RunState::Finished, BUSY) {
             let place = shelf.keeper.spool().to_owned();
-            return Err(Refusal::Nowhere(Box::new(Nowhere { store, spool, place })));
+            return Err(RecordRefusal::Nowhere(Box::new(Nowhere { store, spool, place })));
         }
         shelf.ids.insert(record.id.clone());
         if let Some(attempt) = attempt {
@@ -198,10 +198,10 @@ pub fn adopt(ledger: &mut Ledger, criteria: &Criteria, store: &mut SqliteStore) 
         let Some(part) = record.cluster.as_deref().filter(|part| part.lost.is_none()) else { continue };
         let Some(entry) = ledger.nodes.iter_mut().find(|entry| entry.name == part.node) else { continue };
         let way = Way::Fetched { id: &id, attempts: Some(entry.attempts) };
-        match criteria.judge(&Claim { node: &entry.name, way }, &record) {
+        match criteria.judge(&RecordClaim { node: &entry.name, way }, &record) {
             // An earlier attempt may be invalid.
             Ok(()) if result_of(&Observation::from(&record)).is_ok() => entry.fate = Some(Fate::of_record(&record)),
-            Err(Refusal::Misplaced(_)) if !is_misplaced(&record) => {
+            Err(RecordRefusal::Misplaced(_)) if !is_misplaced(&record) => {
                 mark_misplaced(&mut record);
                 store.save(&record, RunState::Finished)?;
             }
@@ -226,8 +226,8 @@ mod tests {
         Home::with_keeper(criteria, Keeper::open(directory).unwrap()).unwrap()
     }
 
-    fn accept(home: &Home, node: &str, way: Way<'_>, record: &Record) -> Result<Accepted, Refusal> {
-        home.accept(&Claim { node, way }, record.to_json().unwrap().as_bytes())
+    fn accept(home: &Home, node: &str, way: Way<'_>, record: &Record) -> Result<Accepted, RecordRefusal> {
+        home.accept(&RecordClaim { node, way }, record.to_json().unwrap().as_bytes())
     }
 
     const FIRST: Way<'_> = Way::HandedOver { attempt: 1 };
@@ -249,7 +249,7 @@ mod tests {
             assert_eq!(home.ids(), BTreeSet::from(["a".to_owned()]));
             let again = record("b", "n1", 1);
             for way in [FIRST, fetched("b")] {
-                assert!(matches!(accept(home, "n1", way, &again), Err(Refusal::SameAttempt { id }) if id == "a"));
+                assert!(matches!(accept(home, "n1", way, &again), Err(RecordRefusal::SameAttempt { id }) if id == "a"));
             }
         }
     }
@@ -259,7 +259,7 @@ mod tests {
     fn a_record_of_something_else_is_refused_whichever_way_it_comes() {
         let directory = tempfile::tempdir().unwrap();
         let home = home(directory.path());
-        let refused = |change: &dyn Fn(&mut Record), wanted: fn(&Refusal) -> bool| {
+        let refused = |change: &dyn Fn(&mut Record), wanted: fn(&RecordRefusal) -> bool| {
             let mut other = record("a", "n1", 1);
             change(&mut other);
             for way in [FIRST, Way::Fetched { id: "a", attempts: Some(1) }] {
@@ -270,16 +270,16 @@ mod tests {
         let part = |record: &mut Record, change: fn(&mut assay_core::cluster::ClusterPart)| {
             record.cluster.iter_mut().for_each(|c| change(c))
         };
-        refused(&|r| part(r, |c| c.run = "other".to_owned()), |r| matches!(r, Refusal::SomethingElse));
-        refused(&|r| part(r, |c| c.node = "n2".to_owned()), |r| matches!(r, Refusal::SomethingElse));
-        refused(&|r| part(r, |c| c.attempt = 2), |r| matches!(r, Refusal::SomethingElse));
-        refused(&|r| r.outcome = Outcome::Running, |r| matches!(r, Refusal::Unfinished));
-        refused(&|r| drop(r.labels.remove("fleet")), |r| matches!(r, Refusal::Labels));
-        refused(&|r| drop(r.labels.insert("node".to_owned(), "n2".to_owned())), |r| matches!(r, Refusal::Labels));
+        refused(&|r| part(r, |c| c.run = "other".to_owned()), |r| matches!(r, RecordRefusal::SomethingElse));
+        refused(&|r| part(r, |c| c.node = "n2".to_owned()), |r| matches!(r, RecordRefusal::SomethingElse));
+        refused(&|r| part(r, |c| c.attempt = 2), |r| matches!(r, RecordRefusal::SomethingElse));
+        refused(&|r| r.outcome = Outcome::Running, |r| matches!(r, RecordRefusal::Unfinished));
+        refused(&|r| drop(r.labels.remove("fleet")), |r| matches!(r, RecordRefusal::Labels));
+        refused(&|r| drop(r.labels.insert("node".to_owned(), "n2".to_owned())), |r| matches!(r, RecordRefusal::Labels));
         let own = record("a", "n1", 1);
-        assert!(matches!(accept(&home, "n1", fetched("b"), &own), Err(Refusal::SomethingElse)));
-        let document = |bytes: &[u8]| home.accept(&Claim { node: "n1", way: FIRST }, bytes).unwrap_err();
-        assert!(matches!(document(b"\xff"), Refusal::NotText));
+        assert!(matches!(accept(&home, "n1", fetched("b"), &own), Err(RecordRefusal::SomethingElse)));
+        let document = |bytes: &[u8]| home.accept(&RecordClaim { node: "n1", way: FIRST }, bytes).unwrap_err();
+        assert!(matches!(document(b"\xff"), RecordRefusal::NotText));
         assert_eq!(document(b"{}").to_string(), "it is not a record: there is no field `schema` with a version");
         let mut unnamed = own.clone();
         unnamed.id = "../a".to_owned();
@@ -297,11 +297,11 @@ mod tests {
         let home = home(directory.path());
         let mut alone = record("a", "n1", 1);
         alone.cluster = None;
-        assert!(matches!(accept(&home, "n1", FIRST, &alone), Err(Refusal::SomethingElse)));
-        assert!(matches!(accept(&home, "n2", fetched("a"), &alone), Err(Refusal::SomethingElse)));
+        assert!(matches!(accept(&home, "n1", FIRST, &alone), Err(RecordRefusal::SomethingElse)));
+        assert!(matches!(accept(&home, "n2", fetched("a"), &alone), Err(RecordRefusal::SomethingElse)));
         assert!(matches!(accept(&home, "n1", fetched("a"), &alone), Ok(Accepted::Taken(_))));
         assert!(matches!(accept(&home, "n1", fetched("a"), &alone), Ok(Accepted::Here(_))));
-        assert!(matches!(accept(&home, "n1", FIRST, &record("a", "n1", 1)), Err(Refusal::SameId { .. })));
+        assert!(matches!(accept(&home, "n1", FIRST, &record("a", "n1", 1)), Err(RecordRefusal::SameId { .. })));
     }
 
     /// A node of this machine shares the store, where it left what it had before the end.
@@ -320,7 +320,7 @@ mod tests {
         assert!(matches!(accept(&home, "n1", FIRST, &own), Ok(Accepted::Taken(_))));
         let other = record("c", "n1", 2);
         let way = Way::HandedOver { attempt: 2 };
-        assert!(matches!(accept(&home, "n1", way, &other), Err(Refusal::SameId { id }) if id == "c"));
+        assert!(matches!(accept(&home, "n1", way, &other), Err(RecordRefusal::SameId { id }) if id == "c"));
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
         let home = Home::with_keeper(criteria, Keeper::open(directory.path()).unwrap()).unwrap();
         for way in [FIRST, fetched("a")] {
             let refusal = accept(&home, "n1", way, &record("a", "n1", 1)).unwrap_err();
-            assert!(matches!(refusal, Refusal::Misplaced(reason) if reason == "n1 has another card"));
+            assert!(matches!(refusal, RecordRefusal::Misplaced(reason) if reason == "n1 has another card"));
         }
     }
 
@@ -343,7 +343,7 @@ mod tests {
         let keeper = Keeper::with(None, Spool::in_directory(&nowhere));
         let home = Home::with_keeper(Criteria { run: "r".to_owned(), asked: None, guard: None }, keeper).unwrap();
         let refusal = accept(&home, "n1", FIRST, &record("a", "n1", 1)).unwrap_err();
-        assert!(matches!(&refusal, Refusal::Nowhere(why) if why.place.starts_with(&nowhere)), "{refusal:?}");
+        assert!(matches!(&refusal, RecordRefusal::Nowhere(why) if why.place.starts_with(&nowhere)), "{refusal:?}");
         assert!(home.ids().is_empty());
     }
 

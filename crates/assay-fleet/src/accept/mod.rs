@@ -3,6 +3,6 @@
 mod criteria;
 mod home;
 
-pub use criteria::{Asked, AskedSuite, Claim, Criteria, Guard, Nowhere, Refusal, Way};
+pub use criteria::{Asked, AskedSuite, Criteria, Guard, Nowhere, RecordClaim, RecordRefusal, Way};
 pub(crate) use home::is_record_id;
 pub use home::{Accepted, Home, adopt, is_misplaced, mark_misplaced};

@@ -10,14 +10,14 @@ use assay_core::record::Record;
 use assay_engine::Control;
 
 use super::start::{Start, SuiteHandover, allow_descriptors, listens};
-use crate::accept::{Accepted, Claim, Home, Way};
+use crate::accept::{Accepted, Home, RecordClaim, Way};
 use crate::coordinator::{Coordinator, Expected, Keep};
 use crate::error::FleetError;
 use crate::event_queue::{CoordinatorEvent, CoordinatorEvents};
 use crate::key::RunKey;
-use crate::launch::{Group, Launched, Launcher};
+use crate::launch::{Launched, Launcher, NodeGroup};
 use crate::ledger::{Fate, Ledger};
-use crate::meeting::{Mode, Rules};
+use crate::meeting::{MeetingRules, Mode};
 use crate::program::Build;
 use crate::transport::Endpoint;
 
@@ -113,7 +113,7 @@ impl<'a> Participants<'a> {
         let launcher = Launcher::of_run(ledger)?;
         let mode = ledger.at_a_time.map_or(Mode::Simultaneous, Mode::Staggered);
         let count = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        let mut rules = Rules { ready_within: how.ready_within, ..Rules::new(mode, count) };
+        let mut rules = MeetingRules { ready_within: how.ready_within, ..MeetingRules::new(mode, count) };
         rules.quorum = how.quorum.unwrap_or(rules.quorum);
         allow_descriptors(numbers.len())?;
         let key = RunKey::new().map_err(FleetError::NoRandom)?;
@@ -133,7 +133,7 @@ impl<'a> Participants<'a> {
         let start = Start { launcher, key, endpoint, suite: how.suite, by_port: BTreeSet::new() };
         let all: Vec<usize> = (0..numbers.len()).collect();
         let mut launched = Vec::new();
-        for Group { places, launched: begun } in start.start(ledger, &numbers, &all)? {
+        for NodeGroup { places, launched: begun } in start.start(ledger, &numbers, &all)? {
             match begun {
                 Ok(process) => launched.push((places, process)),
                 Err(error) => {
@@ -277,8 +277,8 @@ impl<'a> Participants<'a> {
         self.launched.retain(|(numbers, _)| numbers != &[number]);
         let failed = |error: &std::io::Error| Fate::before(&self.start.failed(error, &self.ledger.program), "");
         match self.start.start(self.ledger, &self.numbers, &[number]).map(|mut groups| groups.pop()) {
-            Ok(Some(Group { places, launched: Ok(process) })) => self.launched.push((places, process)),
-            Ok(Some(Group { launched: Err(error), .. })) => return Some(failed(&error)),
+            Ok(Some(NodeGroup { places, launched: Ok(process) })) => self.launched.push((places, process)),
+            Ok(Some(NodeGroup { launched: Err(error), .. })) => return Some(failed(&error)),
             Ok(None) => return Some(failed(&std::io::ErrorKind::NotFound.into())),
             Err(error) => return Some(failed(&std::io::Error::other(error.to_string()))),
         }
@@ -299,7 +299,7 @@ fn keep(expected: &Expected, home: Home, records: Arc<Mutex<BTreeMap<usize, Reco
     let nodes = expected.nodes.clone();
     Box::new(move |number, document| {
         let (name, attempt) = &nodes[number];
-        let claim = Claim { node: name, way: Way::HandedOver { attempt: *attempt } };
+        let claim = RecordClaim { node: name, way: Way::HandedOver { attempt: *attempt } };
         let record = home.accept(&claim, document).map(Accepted::record)?;
         let id = record.id.clone();
         records.lock().unwrap_or_else(PoisonError::into_inner).insert(number, record);

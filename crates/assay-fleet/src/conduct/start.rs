@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::error::FleetError;
 use crate::key::RunKey;
-use crate::launch::{FarEnd, Group, Launch, Launcher, NodeEnd, NodePlace, Tunnel};
+use crate::launch::{FarEnd, Launch, Launcher, NodeEnd, NodeGroup, NodePlace, Tunnel};
 use crate::ledger::{Ledger, NodeEntry};
 use crate::system;
 use crate::transport::Endpoint;
@@ -66,7 +66,12 @@ pub(super) struct Start {
 
 impl Start {
     /// Starts `some` of the nodes; groups have their numbers.
-    pub(super) fn start(&self, ledger: &Ledger, numbers: &[usize], some: &[usize]) -> Result<Vec<Group>, FleetError> {
+    pub(super) fn start(
+        &self,
+        ledger: &Ledger,
+        numbers: &[usize],
+        some: &[usize],
+    ) -> Result<Vec<NodeGroup>, FleetError> {
         let places: Result<Vec<NodePlace>, FleetError> =
             some.iter().map(|number| self.place(ledger, numbers, *number)).collect();
         let launch = Launch {
@@ -79,7 +84,8 @@ impl Start {
             inventory: ledger.inventory.as_ref(),
         };
         let groups = self.launcher.start(&launch).into_iter();
-        let numbered = |group: Group| Group { places: group.places.iter().map(|at| some[*at]).collect(), ..group };
+        let numbered =
+            |group: NodeGroup| NodeGroup { places: group.places.iter().map(|at| some[*at]).collect(), ..group };
         Ok(groups.map(numbered).collect())
     }
 

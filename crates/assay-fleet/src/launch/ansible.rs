@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::process::{EventSource, Launched, MOST_LINE, NodeEnd, OutputEvent, without_a_word};
-use super::request::{Group, Launch};
-use crate::ansible::{Event, Playbook, PrivateDirectory, Status};
-use crate::ledger::{Cell, Inventory};
+use super::request::{Launch, NodeGroup};
+use crate::ansible::{AnsibleEvent, Playbook, PrivateDirectory, TaskStatus};
+use crate::ledger::{Inventory, NodeUnit};
 use crate::program::own_program;
 
 /// Starts all nodes.
-pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
+pub(super) fn start(launch: &Launch<'_>) -> Vec<NodeGroup> {
     let places = (0..launch.places.len()).collect();
-    vec![Group { places, launched: play(launch) }]
+    vec![NodeGroup { places, launched: play(launch) }]
 }
 
 fn play(launch: &Launch<'_>) -> io::Result<Launched> {
@@ -66,7 +66,7 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory, keys: &[PathBuf]) -> Ma
         let ssh = format!("{extra} {}", tunnel.unwrap_or_default());
         let key = key.to_string_lossy();
         let mut node_variables = json!({ "rendezvous": place.rendezvous, "ssh": ssh.trim(), "key": key });
-        if let Some(Cell { model, unit, slot }) = &place.cell {
+        if let Some(NodeUnit { model, unit, slot }) = &place.cell {
             cells = true;
             let own = ["--label".to_owned(), format!("model={model}")];
             (node_variables["unit"], node_variables["slot"], node_variables["options"]) =
@@ -95,12 +95,14 @@ fn variables(launch: &Launch<'_>, inventory: &Inventory, keys: &[PathBuf]) -> Ma
 
 /// Understands lines of the callback.
 fn event_of(line: &str, numbers: &HashMap<String, usize>) -> OutputEvent {
-    let Some(Event::Result(event)) = Event::from_line(line.as_bytes()) else { return OutputEvent::Nothing };
+    let Some(AnsibleEvent::Result(event)) = AnsibleEvent::from_line(line.as_bytes()) else {
+        return OutputEvent::Nothing;
+    };
     let Some(place) = numbers.get(&event.node).copied() else { return OutputEvent::Nothing };
     match event.end() {
         Some(why) => {
             let words = why.chars().take(MOST_LINE).collect();
-            OutputEvent::Ended(place, NodeEnd { words, code: None, reached: event.status != Status::Unreachable })
+            OutputEvent::Ended(place, NodeEnd { words, code: None, reached: event.status != TaskStatus::Unreachable })
         }
         None => event.facts.get("node_result").map_or(OutputEvent::Nothing, |result| program_ended(place, result)),
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 use assay_core::text::posix_word;
 
 use super::process::Launched;
-use super::request::{FarEnd, Group, Launch, NodePlace, Tunnel, command_arguments, shell_command};
+use super::request::{FarEnd, Launch, NodeGroup, NodePlace, Tunnel, command_arguments, shell_command};
 use super::{ansible, slurm};
 use crate::error::FleetError;
 use crate::ledger::Ledger;
@@ -54,14 +54,16 @@ impl Launcher {
 
     /// Starts all nodes; each is in one group.
     #[must_use]
-    pub fn start(self, launch: &Launch<'_>) -> Vec<Group> {
+    pub fn start(self, launch: &Launch<'_>) -> Vec<NodeGroup> {
         match self {
             Self::Slurm => slurm::start(launch),
             Self::Ansible => ansible::start(launch),
             Self::Local | Self::Ssh => {
                 let start = if self == Self::Local { start_here } else { start_by_ssh };
                 let places = launch.places.iter().enumerate();
-                places.map(|(number, place)| Group { places: vec![number], launched: start(launch, place) }).collect()
+                places
+                    .map(|(number, place)| NodeGroup { places: vec![number], launched: start(launch, place) })
+                    .collect()
             }
         }
     }

@@ -10,5 +10,5 @@ mod slurm;
 pub use launcher::Launcher;
 pub use process::{Launched, NodeEnd};
 pub(crate) use process::{NO_SOCKET, end_words};
-pub use request::{FarEnd, Group, Launch, NodePlace, Tunnel};
+pub use request::{FarEnd, Launch, NodeGroup, NodePlace, Tunnel};
 pub use slurm::slurm_names;

@@ -4,7 +4,7 @@ use assay_core::text::posix_word;
 
 use super::process::Launched;
 use crate::key::{RunKey, nonce};
-use crate::ledger::{Cell, Inventory};
+use crate::ledger::{Inventory, NodeUnit};
 use crate::transport::Endpoint;
 
 /// What to start: the same program on each node.
@@ -38,7 +38,7 @@ pub struct NodePlace {
     /// The tunnel to the coordinator, if there is one.
     pub tunnel: Option<Tunnel>,
     /// Of an experiment plan, the unit that is there.
-    pub cell: Option<Cell>,
+    pub cell: Option<NodeUnit>,
 }
 
 /// A tunnel of ssh(1) from a node to the coordinator.
@@ -87,7 +87,7 @@ impl Tunnel {
 
 /// Nodes that one process starts.
 #[derive(Debug)]
-pub struct Group {
+pub struct NodeGroup {
     /// Their numbers among the places.
     pub places: Vec<usize>,
     /// The process, or why it could not be started.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::process::{Launched, NodeEnd, OutputEvent, OutputReader};
 use super::request;
-use super::request::{Group, Launch, NodePlace};
+use super::request::{Launch, NodeGroup, NodePlace};
 
 /// What a task says of itself begins so.
 const OWN: &str = "assay: ";
@@ -23,7 +23,7 @@ echo "assay: ended $code" >&2
 exit $code"#;
 
 /// Starts all nodes that Slurm can give; the others are groups of their own, with the reason.
-pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
+pub(super) fn start(launch: &Launch<'_>) -> Vec<NodeGroup> {
     let names = launch.places.iter().map(|place| place.node.as_str()).collect::<Vec<_>>().join(",");
     let listed = match output("sinfo", ["--all", "--Node", "--noheader", "--nodes", &names, "--format", "%N %t"]) {
         Ok(text) => text,
@@ -45,7 +45,9 @@ pub(super) fn start(launch: &Launch<'_>) -> Vec<Group> {
             Some(state) if !usable(state, allocated.is_some()) => {
                 groups.push(refused(number, &format!("Slurm says it is {state}")));
             }
-            Some(_) => groups.push(Group { places: vec![number], launched: srun(launch, place, allocated.is_some()) }),
+            Some(_) => {
+                groups.push(NodeGroup { places: vec![number], launched: srun(launch, place, allocated.is_some()) })
+            }
         }
     }
     groups
@@ -64,8 +66,8 @@ pub fn slurm_names(expression: &str) -> io::Result<Vec<String>> {
     if names.is_empty() { Err(io::Error::other(format!("'{expression}' names no node"))) } else { Ok(names) }
 }
 
-fn refused(number: usize, reason: &str) -> Group {
-    Group { places: vec![number], launched: Err(io::Error::other(reason.to_owned())) }
+fn refused(number: usize, reason: &str) -> NodeGroup {
+    NodeGroup { places: vec![number], launched: Err(io::Error::other(reason.to_owned())) }
 }
 
 fn output<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> io::Result<String> {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use assay_analysis::plan::{Cell, ExperimentPlan, SeenMedium, misplaced};
+use assay_analysis::plan::{ExperimentPlan, ScheduledUnit, SeenMedium, misplaced};
 use assay_core::record::Record;
 use assay_engine::Control;
 use assay_store::{SqliteStore, Store};
 use serde_json::Value;
 
-use super::progress::{Progress, turn_of};
+use super::progress::{RotationProgress, turn_of};
 use crate::accept::Guard;
 use crate::error::FleetError;
 use crate::inventory::Ansible;
@@ -21,7 +21,7 @@ const ANSWER: u64 = 1 << 20;
 /// How long it may take.
 const WITHIN: Duration = Duration::from_secs(60);
 
-impl Progress<'_> {
+impl RotationProgress<'_> {
     /// Nodes whose medium is not the one that the plan wants there, with the reason; what media say of themselves is kept in the
     /// ledger. Slurm's nodes are judged by their records alone, and those of Ansible in the first turn, before which nothing is known.
     ///
@@ -45,7 +45,7 @@ impl Progress<'_> {
         }
         let ledger = &*ledger;
         let missing = numbers.iter().map(|node| &ledger.nodes[*node]);
-        let here: Vec<(&NodeEntry, &Cell, String)> = missing
+        let here: Vec<(&NodeEntry, &ScheduledUnit, String)> = missing
             .zip(found)
             .filter_map(|(entry, identity)| Some((entry, cell(self.plan, ledger, entry)?, identity?)))
             .collect();
@@ -60,7 +60,7 @@ impl Progress<'_> {
     #[must_use]
     pub fn guard(&self, ledger: &Ledger, store: Option<&SqliteStore>) -> Guard {
         let seen = self.seen_before(ledger, store);
-        let cells: Vec<(String, Cell)> = ledger
+        let cells: Vec<(String, ScheduledUnit)> = ledger
             .nodes
             .iter()
             .filter_map(|entry| Some((entry.name.clone(), cell(self.plan, ledger, entry)?.clone())))
@@ -92,7 +92,7 @@ impl Progress<'_> {
 }
 
 /// The cell of a node in the turn of its run.
-fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &NodeEntry) -> Option<&'a Cell> {
+fn cell<'a>(plan: &'a ExperimentPlan, ledger: &Ledger, entry: &NodeEntry) -> Option<&'a ScheduledUnit> {
     let own = entry.cell.as_ref()?;
     plan.cells_of(turn_of(ledger))
         .find(|cell| cell.slot == own.slot && cell.unit == own.unit && cell.model == own.model)

@@ -3,4 +3,4 @@
 mod media;
 mod progress;
 
-pub use progress::{Progress, check_plan_words, places_of, turn_of};
+pub use progress::{RotationProgress, check_plan_words, places_of, turn_of};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay_analysis::plan::{Cell, ExperimentPlan, Move, Turn};
+use assay_analysis::plan::{ExperimentPlan, Move, PlanTurn, ScheduledUnit};
 use assay_core::suite::Suite;
 use assay_engine::wall_clock;
 use assay_store::new_id;
@@ -14,7 +14,7 @@ use crate::settle::Settled;
 
 /// A plan, and its turns that were begun.
 #[derive(Debug)]
-pub struct Progress<'a> {
+pub struct RotationProgress<'a> {
     pub(super) plan: &'a ExperimentPlan,
     /// In their order.
     pub(super) turns: Vec<Ledger>,
@@ -24,10 +24,10 @@ pub struct Progress<'a> {
 struct Failed {
     model: String,
     unit: String,
-    turn: Turn,
+    turn: PlanTurn,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> RotationProgress<'a> {
     /// Of a plan, by all runs that are known.
     #[must_use]
     pub fn from_runs(plan: &'a ExperimentPlan, runs: Vec<Ledger>) -> Self {
@@ -63,15 +63,15 @@ impl<'a> Progress<'a> {
 
     /// The turn after that of a run, in which something can be measured.
     #[must_use]
-    pub fn next(&self, ledger: &Ledger) -> Option<Turn> {
+    pub fn next(&self, ledger: &Ledger) -> Option<PlanTurn> {
         let (now, failed) = (turn_of(ledger), self.failed());
-        let left = |turn: &Turn| self.plan.cells_of(*turn).any(|cell| !is_of(cell, &failed));
+        let left = |turn: &PlanTurn| self.plan.cells_of(*turn).any(|cell| !is_of(cell, &failed));
         self.plan.turns().into_iter().filter(|turn| *turn > now).find(left)
     }
 
     /// What is moved before a turn. A unit that failed is taken out where it was, and goes nowhere.
     #[must_use]
-    pub fn moves(&self, from: Option<Turn>, to: Turn) -> Vec<Move> {
+    pub fn moves(&self, from: Option<PlanTurn>, to: PlanTurn) -> Vec<Move> {
         let failed = self.failed();
         let mut moves = self.plan.moves_between(from, to);
         for one in &mut moves {
@@ -95,17 +95,17 @@ impl<'a> Progress<'a> {
     pub fn begin<E: From<FleetError>>(
         &self,
         before: &Ledger,
-        turn: Turn,
+        turn: PlanTurn,
         keeps: impl FnOnce(&str, &str) -> Result<PathBuf, E>,
     ) -> Result<Ledger, E> {
         let Some(rotation) = &before.rotation else { return Err(FleetError::NoTurn.into()) };
-        let entry = |cell: &Cell| {
+        let entry = |cell: &ScheduledUnit| {
             let place = rotation.places.iter().find(|place| place.slot == cell.slot)?;
             let (model, unit, slot) = (cell.model.clone(), cell.unit.clone(), cell.slot.clone());
-            let cell = crate::ledger::Cell { model, unit, slot };
+            let cell = crate::ledger::NodeUnit { model, unit, slot };
             Some(NodeEntry { cell: Some(cell), ..NodeEntry::new(&place.node, &place.target) })
         };
-        let suite_of = |turn: Turn| self.plan.order_of(turn).and_then(|order| self.plan.session(order));
+        let suite_of = |turn: PlanTurn| self.plan.order_of(turn).and_then(|order| self.plan.session(order));
         let suite = suite_of(turn).ok_or(FleetError::NoOrder)?;
         let settled = before.settled.as_ref().zip(suite_of(turn_of(before)));
         let failed = self.failed();
@@ -130,7 +130,7 @@ impl<'a> Progress<'a> {
 }
 
 /// Whether a cell is that of one of these units.
-fn is_of(cell: &Cell, units: &[Failed]) -> bool {
+fn is_of(cell: &ScheduledUnit, units: &[Failed]) -> bool {
     units.iter().any(|one| one.model == cell.model && one.unit == cell.unit)
 }
 
@@ -146,9 +146,9 @@ fn in_order(settled: &Settled, earlier: &Suite, now: &Suite) -> Option<Settled> 
 
 /// The turn that a run is.
 #[must_use]
-pub fn turn_of(ledger: &Ledger) -> Turn {
+pub fn turn_of(ledger: &Ledger) -> PlanTurn {
     let (round, wave) = ledger.rotation.as_ref().map_or((1, 1), |rotation| (rotation.round, rotation.wave));
-    Turn { round, wave }
+    PlanTurn { round, wave }
 }
 
 /// Refuses arguments of `assay run` that the plan has for each session.
@@ -199,7 +199,7 @@ pub fn places_of(plan: &ExperimentPlan, ledger: &Ledger) -> Result<Vec<RotationP
 
 #[cfg(test)]
 mod tests {
-    use assay_analysis::plan::{Moves, Request, Roster, Slots};
+    use assay_analysis::plan::{Moves, PlanRequest, Roster, Slots};
 
     use super::*;
     use crate::meeting::Mode;
@@ -207,7 +207,7 @@ mod tests {
     fn planned() -> ExperimentPlan {
         let text = include_str!("../../../../suites/smoke.toml");
         let suite = Suite::parse(text, "smoke.toml").unwrap();
-        let request = Request {
+        let request = PlanRequest {
             roster: &Roster::inline("EVO=1,2", "--units").unwrap(),
             slots: &Slots::parse("a,b", "--slots").unwrap(),
             rounds: 2,
@@ -221,7 +221,7 @@ mod tests {
         ExperimentPlan::new(&request).unwrap()
     }
 
-    fn begun(progress: &Progress<'_>, before: &Ledger, turn: Turn) -> Ledger {
+    fn begun(progress: &RotationProgress<'_>, before: &Ledger, turn: PlanTurn) -> Ledger {
         progress.begin(before, turn, |_, _| Ok::<_, FleetError>(PathBuf::from("/suite.toml"))).unwrap()
     }
 
@@ -236,7 +236,7 @@ mod tests {
             places_of(&plan, &Ledger { nodes: vec![NodeEntry::new("a", "/m")], ..base.clone() }),
             Err(FleetError::EmptySlot { slot, inventory: false, .. }) if slot == "b"
         ));
-        let none = Progress::from_runs(&plan, vec![base.clone()]);
+        let none = RotationProgress::from_runs(&plan, vec![base.clone()]);
         assert!(none.turns().is_empty(), "it is no turn");
         assert!(matches!(
             none.begin(&base, first, |_, _| Ok::<_, FleetError>(PathBuf::new())),
@@ -248,7 +248,7 @@ mod tests {
         one.nodes[0].fate = Some(Fate::MediumFailed { id: "x".to_owned(), reason: String::new() });
         one.nodes[1].fate = Some(Fate::Recorded { id: "y".to_owned() });
         let failed = one.nodes[0].cell.clone().unwrap();
-        let progress = Progress::from_runs(&plan, vec![one.clone()]);
+        let progress = RotationProgress::from_runs(&plan, vec![one.clone()]);
         assert!(progress.has_failed());
         assert_eq!(progress.next(&one), Some(second));
         let moves = progress.moves(Some(first), second);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(two.nodes.len(), 1);
         assert_ne!(two.nodes[0].cell.as_ref().map(|cell| &cell.unit), Some(&failed.unit));
         assert_eq!(
-            Progress::from_runs(&plan, vec![two.clone(), one]).turns().last(),
+            RotationProgress::from_runs(&plan, vec![two.clone(), one]).turns().last(),
             Some(&two),
             "in the order of turns"
         );

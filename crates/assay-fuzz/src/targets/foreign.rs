@@ -7,7 +7,7 @@ use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteError};
 use assay_core::text::harmless;
 use assay_fio::{JobFile, Wish, complaint, document, io_error, job_file, totals};
-use assay_fleet::{Event, Ledger, RunEnd};
+use assay_fleet::{AnsibleEvent, Ledger, RunEnd};
 use assay_import::{FORMATS, File, Format, Item, Options, Sheet, Text, import};
 use assay_report::{Style, card};
 
@@ -281,7 +281,7 @@ pub(crate) fn job_file_seeds() -> Vec<Vec<u8>> {
 /// Where a line is believed beyond its type, or a run that was read cannot be written and read again.
 pub(crate) fn fleet(data: &[u8]) {
     for line in data.split(|byte| *byte == b'\n') {
-        if let Some(Event::Result(event)) = Event::from_line(line) {
+        if let Some(AnsibleEvent::Result(event)) = AnsibleEvent::from_line(line) {
             let end = event.end();
             assert!(end.is_none_or(|why| !why.is_empty()), "an end has a reason: {event:?}");
             assert!(!event.ignored || end.is_none(), "what is ignored ends nothing: {event:?}");

@@ -7,10 +7,10 @@ use assay_analysis::published;
 use assay_core::histogram::{Histogram, SCHEME, StoredHistogram};
 use assay_core::observation::Observation;
 use assay_core::record::Record;
-use assay_pictures::Kind;
+use assay_pictures::PictureKind;
 use assay_report::article::article;
-use assay_report::{Format, Redactor, Style, View, card, info, list, render, verdict_sentence};
-use assay_store::{Detail, Owner, RunState, Spool, SqliteStore, Store, Terms, headed, read_document};
+use assay_report::{Redactor, ReportFormat, Style, View, card, info, list, render, verdict_sentence};
+use assay_store::{ObservationDetail, Owner, RunState, Spool, SqliteStore, Store, Terms, headed, read_document};
 use serde_json::Value;
 
 use crate::input;
@@ -23,7 +23,7 @@ use crate::records::{SECRETS, TAG, record};
 pub(crate) fn report(data: &[u8]) {
     let mut draw = Draw::new(data);
     let count = 1 + usize::from(draw.byte() % 3);
-    let kinds: Vec<Option<Kind>> = [None].into_iter().chain(Kind::ALL.map(Some)).collect();
+    let kinds: Vec<Option<PictureKind>> = [None].into_iter().chain(PictureKind::ALL.map(Some)).collect();
     let view = View { kind: draw.pick(&kinds).flatten(), load: None };
     let pixels = draw.byte() == 255;
     let records: Vec<Record> = (0..count).map(|at| record(&mut draw, &format!("aaaa{at}"))).collect();
@@ -81,10 +81,10 @@ fn lines(page: &str) {
 
 fn every_format(records: &[Record], view: &View, pixels: bool) -> Vec<String> {
     let of = |format| render(format, records, view).map(|bytes| String::from_utf8(bytes).expect("text"));
-    let html = of(Format::Html).expect("a page");
-    let markdown = of(Format::Markdown).expect("Markdown");
-    let csv = of(Format::Csv).expect("a table");
-    let json = of(Format::Json).expect("JSON");
+    let html = of(ReportFormat::Html).expect("a page");
+    let markdown = of(ReportFormat::Markdown).expect("Markdown");
+    let csv = of(ReportFormat::Csv).expect("a table");
+    let json = of(ReportFormat::Json).expect("JSON");
     for page in [&html, &markdown] {
         assert!(!page.contains(TAG), "a text is markup: {}", near(page, TAG));
     }
@@ -95,14 +95,18 @@ fn every_format(records: &[Record], view: &View, pixels: bool) -> Vec<String> {
     let documents = read.as_array().map_or(1, Vec::len);
     assert_eq!(documents, records.len());
     let mut texts = vec![html, markdown, csv, json];
-    for format in
-        [Format::LongCsv, Format::CrystalDiskMark, Format::FioJson, Format::Prometheus, Format::OpenBenchmarking]
-    {
+    for format in [
+        ReportFormat::LongCsv,
+        ReportFormat::CrystalDiskMark,
+        ReportFormat::FioJson,
+        ReportFormat::Prometheus,
+        ReportFormat::OpenBenchmarking,
+    ] {
         let text = of(format).expect("a text");
         lines(&text);
         texts.push(text);
     }
-    match of(Format::Svg) {
+    match of(ReportFormat::Svg) {
         Ok(svg) => {
             assert!(!svg.contains(TAG) && numbers_are_finite(&svg), "{svg}");
             lines(&svg);
@@ -111,12 +115,12 @@ fn every_format(records: &[Record], view: &View, pixels: bool) -> Vec<String> {
         Err(error) => input::one_line(&error),
     }
     if pixels {
-        for format in [Format::Png, Format::Gif] {
+        for format in [ReportFormat::Png, ReportFormat::Gif] {
             let _ = render(format, records, view).map_err(|error| input::one_line(&error));
         }
     }
     // Each makes an animation.
-    if view.kind == Some(Kind::Sweep) {
+    if view.kind == Some(PictureKind::Sweep) {
         texts.extend(an_article(records));
     }
     texts
@@ -496,7 +500,7 @@ fn read_all(store: &mut SqliteStore) {
     let _ = store.identity_key().map_err(check_message);
     for query in ["all", "last", "aaaa", "model=x", "suite=x"] {
         let _ = store.list(query).map_err(check_message);
-        let _ = store.observations(query, Detail::Latencies).map_err(check_message);
+        let _ = store.observations(query, ObservationDetail::Latencies).map_err(check_message);
         for id in store.resolve(query).map_err(check_message).into_iter().flatten().take(8) {
             let _ = store.load(&id).map_err(check_message);
         }

@@ -9,12 +9,13 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 use std::{fs, io};
 
-use assay_analysis::plan::{ExperimentPlan, Moves, Request, Roster, Slots, outlook, read_plan};
+use assay_analysis::plan::{ExperimentPlan, Moves, PlanRequest, Roster, Slots, outlook, read_plan};
 use assay_core::suite::Suite;
 use assay_engine::Control;
-use assay_verify::files::{CheckPlan, DIRECTORY, Settings as CheckSettings, check, left, remove};
+use assay_verify::files::{CheckPlan, CheckSettings, DIRECTORY, check, left, remove};
 use assay_verify::probe::{
-    Device, Disk, DiskFile, Fault, Identity, Journal, JournalLeft, Restoration, Salt, Settings, run as probe,
+    Device, Disk, DiskFile, Journal, JournalIdentity, JournalLeft, ProbeFault, ProbeSettings, Restoration, Salt,
+    run as probe,
 };
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 
@@ -88,8 +89,8 @@ impl DiskFile for Memory {
     }
 }
 
-fn device() -> Identity {
-    Identity { bytes: BYTES, name: "card".to_owned(), serial: None, attachment: None }
+fn device() -> JournalIdentity {
+    JournalIdentity { bytes: BYTES, name: "card".to_owned(), serial: None, attachment: None }
 }
 
 /// A journal and the card it belongs to, after the plug was pulled in the middle of a probe.
@@ -97,7 +98,7 @@ static CUT: LazyLock<(Vec<u8>, Card)> = LazyLock::new(|| {
     let disk = Memory::default();
     let mut card = Card { left: Some(700), ..Card::new(BYTES) };
     let journal = Journal::create_on(Arc::new(disk.clone()), Path::new(PATH), &device(), Salt::known(7));
-    let settings = Settings { cache_limit_bytes: 1 << 20 };
+    let settings = ProbeSettings { cache_limit_bytes: 1 << 20 };
     let probed = probe(&mut card, journal.expect("a journal"), &settings, &Control::default(), &mut |_| {});
     assert!(probed.expect("probed").journal == JournalLeft::Needed);
     card.left = None;
@@ -429,7 +430,7 @@ const SUITE: &str = "name = \"x\"\nversion = 1\npurpose = \"says \\\"\\\"\\\" \\
 
 fn made(units: &str, slots: &str, rounds: usize, moves: Moves) -> String {
     let suite = Suite::parse(SUITE, "x.toml").expect("a suite");
-    let plan = ExperimentPlan::new(&Request {
+    let plan = ExperimentPlan::new(&PlanRequest {
         roster: &Roster::inline(units, "--units").expect("units"),
         slots: &Slots::parse(slots, "--slots").expect("slots"),
         rounds,
@@ -514,7 +515,7 @@ impl Device for Card {
         self.bytes
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         self.lives()?;
         self.inside(offset, buffer.len());
         for (sector, part) in (offset / SECTOR..).zip(buffer.chunks_mut(SECTOR as usize)) {
@@ -523,11 +524,11 @@ impl Device for Card {
         Ok(())
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         self.lives()?;
         self.inside(offset, data.len());
         for (sector, part) in (offset / SECTOR..).zip(data.chunks_exact(SECTOR as usize)) {
-            let content: [u8; SECTOR as usize] = part.try_into().map_err(|_| Fault::Medium)?;
+            let content: [u8; SECTOR as usize] = part.try_into().map_err(|_| ProbeFault::Medium)?;
             if content == Self::original(sector) {
                 self.sectors.remove(&sector);
             } else {
@@ -537,8 +538,8 @@ impl Device for Card {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
-        if self.present() { Ok(()) } else { Err(Fault::Gone) }
+    fn sync(&mut self) -> Result<(), ProbeFault> {
+        if self.present() { Ok(()) } else { Err(ProbeFault::Gone) }
     }
 
     fn present(&mut self) -> bool {
@@ -548,9 +549,9 @@ impl Device for Card {
 
 impl Card {
     /// Counts a read or write.
-    fn lives(&mut self) -> Result<(), Fault> {
+    fn lives(&mut self) -> Result<(), ProbeFault> {
         match &mut self.left {
-            Some(0) => Err(Fault::Gone),
+            Some(0) => Err(ProbeFault::Gone),
             Some(left) => {
                 *left -= 1;
                 Ok(())

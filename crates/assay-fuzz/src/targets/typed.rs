@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_analysis::advise::Price;
-use assay_analysis::compare::Limit;
+use assay_analysis::compare::GateLimit;
 use assay_analysis::plan::{Roster, Slots, SwapPlace, quoted_line};
 use assay_analysis::{LoadQuery, Quantity};
 use assay_core::program::SuiteProgram;
@@ -292,10 +292,10 @@ pub(crate) fn words(data: &[u8]) {
         }
         Err(error) => input::one_line(&error),
     }
-    match Limit::parse(&text) {
+    match GateLimit::parse(&text) {
         Ok(limit) => {
             assert!((0.0..=100.0).contains(&limit.share), "{limit:?}");
-            assert_eq!(Limit::parse(&limit.text), Ok(limit.clone()), "what is shown means the same");
+            assert_eq!(GateLimit::parse(&limit.text), Ok(limit.clone()), "what is shown means the same");
         }
         Err(error) => input::one_line(&error),
     }

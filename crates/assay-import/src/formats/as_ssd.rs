@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, SourceQuantity};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -106,7 +106,7 @@ fn contradiction(report: &Report) -> Option<Finding> {
         let made = sequential / 10.0 + single + threads;
         let differs = (made - score.value.point).abs() > 1.0 + score.value.point * 0.01;
         let told = (Place::Summary, score.value.point);
-        let contradiction = || Contradiction::places(Quantity::Score, side, told, (Place::Computed, made));
+        let contradiction = || Contradiction::places(SourceQuantity::Score, side, told, (Place::Computed, made));
         differs.then(|| Finding::SourceContradicts { contradiction: contradiction() })
     })
 }

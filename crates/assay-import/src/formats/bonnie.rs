@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Contradiction, Finding, Missing, Place, Quantity, RowFlaw};
+use assay_core::finding::{Contradiction, Finding, Missing, Place, RowFlaw, SourceQuantity};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
 
@@ -223,7 +223,7 @@ fn contradiction(table: &Parsed, line: &Parsed) -> Option<Contradiction> {
     RATES.iter().zip(table.rates).zip(line.rates).find_map(|((what, table), line)| {
         let (table, line) = (table?, line?);
         let differs = (table - line).abs() > table.max(line) * ROUNDED;
-        let quantity = if *what == "seeks" { Quantity::Seeks } else { Quantity::BytesPerSecond };
+        let quantity = if *what == "seeks" { SourceQuantity::Seeks } else { SourceQuantity::BytesPerSecond };
         differs.then(|| Contradiction::places(quantity, what, (Place::Table, table), (Place::Csv, line)))
     })
 }

@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Amount, Contradiction, Finding, Missing, Quantity, Untold};
+use assay_core::finding::{Contradiction, Finding, Missing, SourceAmount, SourceQuantity, Untold};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::pibenchmarks::ran_dd;
@@ -358,11 +358,11 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     if let (Some(records), Some(said)) = (counted, said)
         && records.checked_mul(said) != Some(found.bytes)
     {
-        let told = |quantity, value: u64| Amount::new(quantity, value as f64);
+        let told = |quantity, value: u64| SourceAmount::new(quantity, value as f64);
         let contradiction = Contradiction::product(
-            told(Quantity::Bytes, found.bytes),
-            told(Quantity::Operations, records),
-            told(Quantity::BlockBytes, said),
+            told(SourceQuantity::Bytes, found.bytes),
+            told(SourceQuantity::Operations, records),
+            told(SourceQuantity::BlockBytes, said),
         );
         report.findings.push(Finding::SourceContradicts { contradiction });
     }

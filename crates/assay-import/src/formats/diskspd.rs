@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, Untold};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, SourceQuantity, Untold};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern, Sync};
 
@@ -486,7 +486,7 @@ pub(super) fn figures(report: &mut Report, parsed: &Parsed) {
     let told = parsed.reads.bytes + parsed.writes.bytes;
     if !alone && parsed.all.bytes > 0.0 && (parsed.all.bytes - told).abs() > parsed.all.bytes * 1e-3 {
         let (all, sum) = ((Place::Summary, parsed.all.bytes), (Place::Sum, told));
-        let contradiction = Contradiction::places(Quantity::Bytes, "", all, sum);
+        let contradiction = Contradiction::places(SourceQuantity::Bytes, "", all, sum);
         report.findings.push(Finding::SourceContradicts { contradiction });
     }
     let share = parsed.reads.iops / sum.iops * 100.0;

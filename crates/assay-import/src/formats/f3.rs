@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, SourceQuantity};
 use assay_core::verification::{Checker, Doubt, FakeKind, Method, Remark, SECTOR_BYTES, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
@@ -383,7 +383,9 @@ fn contradictions(summary: &[u64; 4], sums: &[u64; 4], shortened: bool) -> Vec<F
     differ
         .map(|(of, (whole, sum))| {
             let (here, there) = ((Place::Summary, *whole as f64), (Place::Sum, *sum as f64));
-            Finding::SourceContradicts { contradiction: Contradiction::places(Quantity::Sectors, of, here, there) }
+            Finding::SourceContradicts {
+                contradiction: Contradiction::places(SourceQuantity::Sectors, of, here, there),
+            }
         })
         .collect()
 }

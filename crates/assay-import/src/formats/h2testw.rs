@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, SourceQuantity};
 use assay_core::verification::{Checker, Doubt, FirstError, Method, SECTOR_BYTES, SectorClass, Verdict, Verification};
 use assay_core::workload::{Op, Pattern};
 
@@ -140,7 +140,7 @@ fn report(text: &str) -> Option<Report> {
     let Counted { lost, wrong, good_told } = count(text, &mut check)?;
     if let Some(lost) = lost.filter(|lost| *lost != check.counts.lost()) {
         let (whole, kinds) = ((Place::Summary, lost as f64), (Place::Sum, check.counts.lost() as f64));
-        let contradiction = Contradiction::places(Quantity::Sectors, "lost", whole, kinds);
+        let contradiction = Contradiction::places(SourceQuantity::Sectors, "lost", whole, kinds);
         if complete {
             report.findings.push(Finding::SourceContradicts { contradiction });
         }
@@ -155,7 +155,8 @@ fn report(text: &str) -> Option<Report> {
     });
     if let Some(told) = told.as_ref().filter(|_| partly.is_none()) {
         let mib = |at: usize| told[at].parse::<f64>().unwrap_or_default() * 1_048_576.0;
-        let contradiction = Contradiction::places(Quantity::Bytes, "", (Place::Tested, mib(1)), (Place::Whole, mib(2)));
+        let contradiction =
+            Contradiction::places(SourceQuantity::Bytes, "", (Place::Tested, mib(1)), (Place::Whole, mib(2)));
         report.findings.push(Finding::SourceContradicts { contradiction });
     }
     let first = first_error(text);
@@ -215,7 +216,7 @@ fn count(text: &str, check: &mut Verification) -> Option<Counted> {
         let count: u64 = sectors[4].parse().ok()?;
         if let Some(before) = kinds.insert(sectors[3].to_owned(), count) {
             let twice = ((Place::First, before as f64), (Place::Again, count as f64));
-            let contradiction = Contradiction::places(Quantity::Sectors, &sectors[3], twice.0, twice.1);
+            let contradiction = Contradiction::places(SourceQuantity::Sectors, &sectors[3], twice.0, twice.1);
             wrong = wrong.or(Some(Finding::SourceContradicts { contradiction }));
         }
         wrong = wrong.or(check_contradicts(&sectors[1], unit(&sectors[2], Base::Binary), count));

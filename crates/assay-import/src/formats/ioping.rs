@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Amount, Contradiction, Finding, Quantity, Untold};
+use assay_core::finding::{Contradiction, Finding, SourceAmount, SourceQuantity, Untold};
 use assay_core::workload::Op;
 
 use crate::command::{commands_above, option_size};
@@ -189,9 +189,9 @@ impl Latency {
             let iops = figure.told.iops.map_or(0.0, |iops| iops.value);
             // Requests go one after another: they take their time.
             let contradiction = Contradiction::product(
-                Amount::new(Quantity::InFlight, 1.0),
-                Amount::new(Quantity::Iops, iops),
-                Amount::new(Quantity::LatencyNs, self.mean.value),
+                SourceAmount::new(SourceQuantity::InFlight, 1.0),
+                SourceAmount::new(SourceQuantity::Iops, iops),
+                SourceAmount::new(SourceQuantity::LatencyNs, self.mean.value),
             );
             figure.findings.push(Finding::SourceContradicts { contradiction });
         } else {

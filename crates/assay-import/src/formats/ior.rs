@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, RowFlaw};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, RowFlaw, SourceQuantity};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::command::{Title, commands, continued, is_options, option_size};
@@ -134,7 +134,7 @@ impl Format for Ior {
 
 /// A rate of one direction that two places tell otherwise.
 fn contradiction(of: &str, here: (Place, f64), there: (Place, f64)) -> Finding {
-    Finding::SourceContradicts { contradiction: Contradiction::places(Quantity::BytesPerSecond, of, here, there) }
+    Finding::SourceContradicts { contradiction: Contradiction::places(SourceQuantity::BytesPerSecond, of, here, there) }
 }
 
 /// Whether a table, or a line that says what it is, begins without the title above it.

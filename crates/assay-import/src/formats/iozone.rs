@@ -8,7 +8,7 @@
 
 mod lines;
 
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, RowFlaw, Untold};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, RowFlaw, SourceQuantity, Untold};
 use assay_core::workload::{Op, Sync};
 
 use self::lines::{
@@ -474,8 +474,8 @@ impl IozoneRun {
         let unlike = parent.filter(|parent| *parent > 0.0 && !(0.5..2.0).contains(&(value / parent)));
         if let (Some(parent), Some(figure)) = (unlike, self.report.figures.get_mut(before)) {
             let (quantity, unit) = match mode {
-                Mode::Operations => (Quantity::Iops, 1.0),
-                _ => (Quantity::BytesPerSecond, 1024.0),
+                Mode::Operations => (SourceQuantity::Iops, 1.0),
+                _ => (SourceQuantity::BytesPerSecond, 1024.0),
             };
             let (here, there) = ((Place::Processes, value * unit), (Place::Parent, parent * unit));
             let contradiction = Contradiction::places(quantity, "", here, there);

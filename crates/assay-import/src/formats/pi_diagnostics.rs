@@ -9,7 +9,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Contradiction, Finding, Place, Quantity};
+use assay_core::finding::{Contradiction, Finding, Place, SourceQuantity};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use crate::date::of_ctime;
@@ -162,7 +162,7 @@ fn contradiction(rows: &[JobRow], sentence: &regex_lite::Captures<'_>) -> Option
     let in_row = if &sentence[4] == "IOPS" { row.iops } else { row.rate }.map_or(0.0, |printed| printed.value);
     let said: f64 = sentence[3].parse().ok()?;
     let (quantity, unit) =
-        if &sentence[4] == "IOPS" { (Quantity::Iops, 1.0) } else { (Quantity::BytesPerSecond, 1024.0) };
+        if &sentence[4] == "IOPS" { (SourceQuantity::Iops, 1.0) } else { (SourceQuantity::BytesPerSecond, 1024.0) };
     let places = ((Place::Row, in_row * unit), (Place::Sentence, said * unit));
     let contradiction = || Contradiction::places(quantity, name, places.0, places.1);
     ((said - in_row).abs() > 1.0 + said * 0.01).then(|| Finding::SourceContradicts { contradiction: contradiction() })

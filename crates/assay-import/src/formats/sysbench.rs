@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, Quantity, Untold};
+use assay_core::finding::{Contradiction, Detail, Finding, Missing, Place, SourceQuantity, Untold};
 use assay_core::record::Score;
 use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern, Sync};
@@ -540,8 +540,8 @@ impl SysbenchRun {
         let bytes = self.transferred.map(|(moved, _)| moved.value);
         let operations = self.requests.map(|requests| requests.value * seconds);
         let told = [
-            (self.each, bytes, Quantity::Bytes, "B/s", "bytes"),
-            (self.performed, operations, Quantity::Operations, "IOPS", "operations"),
+            (self.each, bytes, SourceQuantity::Bytes, "B/s", "bytes"),
+            (self.performed, operations, SourceQuantity::Operations, "IOPS", "operations"),
         ];
         for (values, whole, quantity, unit, from) in told {
             if let Some((parts, whole)) = values.map(|[reads, writes]| reads + writes).zip(whole)

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
-use assay_verify::probe::Fault;
+use assay_verify::probe::ProbeFault;
 use foldhash::fast::FixedState;
 
 use super::address::{AddressMap, Direction};
@@ -40,7 +40,7 @@ impl Caches {
     ///
     /// # Errors
     /// If a page that the read evicts cannot be written back.
-    pub(in crate::media) fn read(&mut self, flash: &mut Flash, sector: u64, into: &mut [u8]) -> Result<(), Fault> {
+    pub(in crate::media) fn read(&mut self, flash: &mut Flash, sector: u64, into: &mut [u8]) -> Result<(), ProbeFault> {
         if self.each.is_empty() {
             flash.read(sector, into);
             return Ok(());
@@ -71,7 +71,7 @@ impl Caches {
     ///
     /// # Errors
     /// Errors of the memory, also for evicted pages.
-    pub(in crate::media) fn write(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), Fault> {
+    pub(in crate::media) fn write(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), ProbeFault> {
         let sectors = (data.len() / SECTOR) as u64;
         let sequential = sector == self.write_end || sectors > LONG_SECTORS;
         self.write_end = sector + sectors;
@@ -101,7 +101,7 @@ impl Caches {
     ///
     /// # Errors
     /// Errors of the memory.
-    pub(in crate::media) fn flush(&mut self, flash: &mut Flash) -> Result<(), Fault> {
+    pub(in crate::media) fn flush(&mut self, flash: &mut Flash) -> Result<(), ProbeFault> {
         let heeds = |cache: &Cache| cache.write_policy != WritePolicy::Back { ignores_flush: true };
         for (_, pages) in self.each.iter_mut().filter(|(cache, _)| heeds(cache)) {
             write_out(pages, flash)?;
@@ -118,7 +118,7 @@ impl Caches {
     ///
     /// # Errors
     /// Errors of the memory.
-    pub(in crate::media) fn settle(&mut self, flash: &mut Flash) -> Result<(), Fault> {
+    pub(in crate::media) fn settle(&mut self, flash: &mut Flash) -> Result<(), ProbeFault> {
         for (_, pages) in &mut self.each {
             write_out(pages, flash)?;
         }
@@ -151,7 +151,7 @@ impl Caches {
     }
 
     /// Adds data to a cache that reads fill.
-    fn fill(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), Fault> {
+    fn fill(&mut self, flash: &mut Flash, sector: u64, data: &[u8]) -> Result<(), ProbeFault> {
         let fills = |cache: &Cache| cache.eviction == Eviction::LeastRecentlyUsedFilledByReads;
         match self.each.iter_mut().find(|(cache, _)| fills(cache)) {
             Some((_, pages)) => put_sectors(pages, flash, sector, data, false),
@@ -161,7 +161,7 @@ impl Caches {
 }
 
 /// Adds `data`, page by page.
-fn put_sectors(pages: &mut Pages, flash: &mut Flash, sector: u64, data: &[u8], dirty: bool) -> Result<(), Fault> {
+fn put_sectors(pages: &mut Pages, flash: &mut Flash, sector: u64, data: &[u8], dirty: bool) -> Result<(), ProbeFault> {
     let (mut at, end) = (sector, sector + (data.len() / SECTOR) as u64);
     while at < end {
         let to = ((at / pages.page_sectors() + 1) * pages.page_sectors()).min(end);
@@ -175,7 +175,7 @@ fn put_sectors(pages: &mut Pages, flash: &mut Flash, sector: u64, data: &[u8], d
     Ok(())
 }
 
-fn write_out(pages: &mut Pages, flash: &mut Flash) -> Result<(), Fault> {
+fn write_out(pages: &mut Pages, flash: &mut Flash) -> Result<(), ProbeFault> {
     for (sector, data) in pages.flush() {
         flash.write(sector, &data)?;
     }
@@ -484,7 +484,7 @@ impl Flash {
     ///
     /// # Errors
     /// If a pool is full and returns errors.
-    pub(super) fn write(&mut self, sector: u64, data: &[u8]) -> Result<(), Fault> {
+    pub(super) fn write(&mut self, sector: u64, data: &[u8]) -> Result<(), ProbeFault> {
         if self.drops_writes {
             return self.each_run(sector, data.len(), Direction::Write, |flash, _, place, part| {
                 if let CellPlace::Cell(cell) = place {

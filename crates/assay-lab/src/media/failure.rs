@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use assay_core::verification::SECTOR_BYTES;
-use assay_verify::probe::Fault;
+use assay_verify::probe::ProbeFault;
 
 use super::address::Direction;
 
@@ -62,7 +62,7 @@ pub(super) enum Admission {
     Admitted,
     /// This many of its bytes are done, then the rest has to be admitted again.
     Partly(usize),
-    Refused(Fault),
+    Refused(ProbeFault),
     /// It waits at the gate, and is then admitted.
     Waits,
     /// It takes this many nanoseconds and then fails.
@@ -151,12 +151,12 @@ impl Health {
         let writes = direction == Direction::Write;
         match self.state {
             None | Some(Failure::DropsWrites) => Admission::Admitted,
-            Some(Failure::ReadOnly) if writes => Admission::Refused(Fault::ReadOnly),
-            Some(Failure::WriteErrors) if writes => Admission::Refused(Fault::Medium),
+            Some(Failure::ReadOnly) if writes => Admission::Refused(ProbeFault::ReadOnly),
+            Some(Failure::WriteErrors) if writes => Admission::Refused(ProbeFault::Medium),
             Some(Failure::ReadOnly | Failure::WriteErrors) => Admission::Admitted,
-            Some(Failure::AllErrors) => Admission::Refused(Fault::Medium),
-            Some(Failure::Gone) => Admission::Refused(Fault::Gone),
-            Some(Failure::Shrinks(bytes)) if end > bytes => Admission::Refused(Fault::Medium),
+            Some(Failure::AllErrors) => Admission::Refused(ProbeFault::Medium),
+            Some(Failure::Gone) => Admission::Refused(ProbeFault::Gone),
+            Some(Failure::Shrinks(bytes)) if end > bytes => Admission::Refused(ProbeFault::Medium),
             Some(Failure::Shrinks(_)) => Admission::Admitted,
             Some(Failure::Hangs(Hang::TimesOut(ns))) => Admission::TimesOut(ns),
             Some(Failure::Hangs(Hang::Blocks)) => {

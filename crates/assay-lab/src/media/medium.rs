@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_core::verification::SECTOR_BYTES;
-use assay_verify::probe::{Device, Fault};
+use assay_verify::probe::{Device, ProbeFault};
 use rustix::io::Errno;
 
 use super::address::Direction;
@@ -164,7 +164,7 @@ impl ModelMedium {
     }
 
     /// Admits an operation; returns how many of its bytes.
-    fn enter(&mut self, direction: Direction, offset: u64, length: usize) -> Result<usize, Fault> {
+    fn enter(&mut self, direction: Direction, offset: u64, length: usize) -> Result<usize, ProbeFault> {
         loop {
             self.gate.pass();
             let admission = self.health.admit(direction, offset, length);
@@ -176,7 +176,7 @@ impl ModelMedium {
                 Admission::Waits => self.gate.close(),
                 Admission::TimesOut(ns) => {
                     self.clock.spend(ns);
-                    break Err(Fault::Medium);
+                    break Err(ProbeFault::Medium);
                 }
             }
         }
@@ -188,15 +188,15 @@ impl ModelMedium {
     }
 
     /// Rejects operations that every device rejects, and those in bad places.
-    fn accept(&mut self, direction: Direction, offset: u64, length: usize) -> Result<(), Fault> {
+    fn accept(&mut self, direction: Direction, offset: u64, length: usize) -> Result<(), ProbeFault> {
         let block = u64::from(self.spec.block_bytes);
         let end = offset.saturating_add(length as u64);
         if length == 0 || !offset.is_multiple_of(block) || !end.is_multiple_of(block) || end > self.spec.announced_bytes
         {
             self.traffic.rejected += 1;
-            return Err(Fault::Medium);
+            return Err(ProbeFault::Medium);
         }
-        if self.errs(direction, offset, length as u64) { Err(Fault::Medium) } else { Ok(()) }
+        if self.errs(direction, offset, length as u64) { Err(ProbeFault::Medium) } else { Ok(()) }
     }
 
     fn errs(&self, direction: Direction, offset: u64, length: u64) -> bool {
@@ -217,7 +217,7 @@ impl Device for ModelMedium {
         self.spec.block_bytes
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         self.traffic.reads += 1;
         self.traffic.read_bytes += buffer.len() as u64;
         self.clock.read(offset, buffer.len());
@@ -226,7 +226,7 @@ impl Device for ModelMedium {
         self.caches.read(&mut self.flash, offset / SECTOR_BYTES, buffer)
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         self.traffic.writes += 1;
         self.traffic.written_bytes += data.len() as u64;
         self.clock.write(offset, data.len());
@@ -243,16 +243,16 @@ impl Device for ModelMedium {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         self.traffic.flushes += 1;
         self.clock.flush();
         self.gate.pass();
         match self.health.state() {
-            Some(Failure::Gone) => Err(Fault::Gone),
-            Some(Failure::AllErrors) => Err(Fault::Medium),
+            Some(Failure::Gone) => Err(ProbeFault::Gone),
+            Some(Failure::AllErrors) => Err(ProbeFault::Medium),
             Some(Failure::Hangs(Hang::TimesOut(ns))) => {
                 self.clock.spend(ns);
-                Err(Fault::Medium)
+                Err(ProbeFault::Medium)
             }
             _ => self.caches.flush(&mut self.flash),
         }
@@ -320,14 +320,17 @@ impl Backing for SharedMedium {
     }
 }
 
-fn error(fault: Fault) -> io::Error {
+fn error(fault: ProbeFault) -> io::Error {
     match fault {
-        Fault::ReadOnly => Errno::ROFS,
-        Fault::Gone => Errno::NODEV,
-        Fault::Denied => Errno::PERM,
-        Fault::Medium | Fault::AllErrors | Fault::WriteErrors | Fault::DropsWrites | Fault::Hung | Fault::Exchanged => {
-            Errno::IO
-        }
+        ProbeFault::ReadOnly => Errno::ROFS,
+        ProbeFault::Gone => Errno::NODEV,
+        ProbeFault::Denied => Errno::PERM,
+        ProbeFault::Medium
+        | ProbeFault::AllErrors
+        | ProbeFault::WriteErrors
+        | ProbeFault::DropsWrites
+        | ProbeFault::Hung
+        | ProbeFault::Exchanged => Errno::IO,
     }
     .into()
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 
 use assay_core::verification::SECTOR_BYTES;
-use assay_verify::probe::Fault;
+use assay_verify::probe::ProbeFault;
 use foldhash::fast::FixedState;
 
 use super::content::{Cells, Content, PAGE, PAGE_SECTORS, Piece, SECTOR, next_of_sequence, pieces_of};
@@ -123,7 +123,7 @@ impl Pooled {
     ///
     /// # Errors
     /// If there is no memory and the pool returns errors; the data before that place were written.
-    pub(super) fn write(&mut self, cells: &mut Cells, sector: u64, data: &[u8]) -> Result<(), Fault> {
+    pub(super) fn write(&mut self, cells: &mut Cells, sector: u64, data: &[u8]) -> Result<(), ProbeFault> {
         let unit_sectors = match &self.contents {
             Contents::Units { sectors, .. } => *sectors,
             Contents::Compressed(_) => PAGE_SECTORS,
@@ -135,7 +135,7 @@ impl Pooled {
             } else {
                 self.exhausted = true;
                 if self.pool.when_full == WhenFull::Errs {
-                    return Err(Fault::Medium);
+                    return Err(ProbeFault::Medium);
                 }
             }
         }

@@ -8,7 +8,7 @@ use assay_lab::media::{
     Cache, Decay, DroppedRead, Eviction, InitialContent, Layout, MediumSpec, Misaddress, ModelMedium, Operations,
     Pattern, Retention, Timing, WritePolicy,
 };
-use assay_verify::probe::{Device, Fault};
+use assay_verify::probe::{Device, ProbeFault};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -57,7 +57,7 @@ fn any_size_in_whole_blocks_can_be_announced() {
         assert_eq!(card.0.bytes(), bytes);
         card.write(bytes - 512, 512, 7);
         assert_eq!(card.value(bytes - 512), Some(7));
-        assert_eq!(card.0.write_at(bytes, &[0; 512]), Err(Fault::Medium));
+        assert_eq!(card.0.write_at(bytes, &[0; 512]), Err(ProbeFault::Medium));
     }
     for bytes in [0, 1024, 1537, (4 << 40) + 512] {
         assert!(MediumSpec::genuine(bytes).build().is_err(), "{bytes}");
@@ -69,8 +69,8 @@ fn large_blocks_are_read_and_written_whole() {
     let spec = MediumSpec { block_bytes: 4096, ..MediumSpec::genuine(64 * MIB) };
     let mut card = Card::new(&spec);
     assert_eq!(card.0.block_bytes(), 4096);
-    assert_eq!(card.0.write_at(512, &[0; 4096]), Err(Fault::Medium));
-    assert_eq!(card.0.read_at(0, &mut [0; 512]), Err(Fault::Medium));
+    assert_eq!(card.0.write_at(512, &[0; 4096]), Err(ProbeFault::Medium));
+    assert_eq!(card.0.read_at(0, &mut [0; 512]), Err(ProbeFault::Medium));
     assert_eq!(card.0.read_at(4096, &mut [0; 8192]), Ok(()));
     assert_eq!(card.0.traffic().rejected, 2);
     assert!(MediumSpec { announced_bytes: 64 * MIB + 512, ..spec.clone() }.build().is_err());

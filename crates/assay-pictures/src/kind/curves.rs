@@ -6,7 +6,7 @@ use assay_core::text::capitalised;
 use assay_core::units::Bytes;
 use assay_core::workload::Op;
 
-use crate::data::{Ceiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
+use crate::data::{BusCeiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
 use crate::paint::{AXIS, Anchor, CEILING, Drawing, GRID, INK, MUTE, Stroke, looks};
 use crate::sheet::{EDGE, LABEL, Scale, Sheet, WIDTH, spread};
@@ -19,7 +19,7 @@ pub struct Curves {
     /// A line for each record.
     pub lines: Vec<Line>,
     /// What the buses let through.
-    pub ceilings: Vec<Ceiling>,
+    pub ceilings: Vec<BusCeiling>,
 }
 
 /// The rates of one record.

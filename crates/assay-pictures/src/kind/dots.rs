@@ -5,7 +5,7 @@ use assay_core::observation::Observation;
 use assay_core::text::capitalised;
 
 use crate::data::{
-    Ceiling, Decided, Label, Value, Wanted, by_how_much, ceilings, notes, repeats, rests_on, subjects, unit, value,
+    BusCeiling, Decided, Label, Value, Wanted, by_how_much, ceilings, notes, repeats, rests_on, subjects, unit, value,
     with_unit,
 };
 use crate::paint::{Drawing, looks};
@@ -24,7 +24,7 @@ pub struct Dots {
     /// Units; those of a model together.
     pub rows: Vec<DotRow>,
     /// Ceilings, where the unit is MB/s.
-    pub ceilings: Vec<Ceiling>,
+    pub ceilings: Vec<BusCeiling>,
     /// Below the picture.
     pub notes: Vec<String>,
 }

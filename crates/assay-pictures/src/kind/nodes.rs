@@ -1,7 +1,7 @@
 //! Nodes of a run by workloads: which nodes deviate from the others, and under which workload.
 
 use assay_analysis::Quantity;
-use assay_analysis::fleet::{Figure, FleetReport, FleetRun, LoadRow, report};
+use assay_analysis::fleet::{FleetReport, FleetRun, LoadRow, NodeFigure, report};
 use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::trimmed;
@@ -35,7 +35,7 @@ pub(super) fn run_of(records: &[Observation], wanted: &Wanted) -> Option<FleetRe
 }
 
 /// How fast a node is relative to the median: of latencies the inverse.
-pub(super) fn speed(load: &LoadRow, figure: &Figure) -> f64 {
+pub(super) fn speed(load: &LoadRow, figure: &NodeFigure) -> f64 {
     if load.more_is_better { figure.to_median } else { 1.0 / figure.to_median }
 }
 
@@ -114,7 +114,7 @@ pub fn nodes(report: &FleetReport) -> Drawing {
     sheet.finish(bottom + 42.0, &notes(report, &rows))
 }
 
-fn cell(drawing: &mut Drawing, (x, y): (f64, f64), load: &LoadRow, figure: Option<&Figure>) {
+fn cell(drawing: &mut Drawing, (x, y): (f64, f64), load: &LoadRow, figure: Option<&NodeFigure>) {
     let rim = Some(Stroke::thin(PAPER));
     let Some(figure) = figure else { return drawing.rect(x, y, CELL.0, CELL.1, Some(VOID), rim) };
     let Ramp { paper, ink } = diverging(speed(load, figure));

@@ -5,7 +5,7 @@ use assay_core::observation::Observation;
 use assay_core::text::capitalised;
 
 use crate::data::{
-    Ceiling, Decided, Label, Value, Wanted, ceilings, notes, rests_on, subjects, unit, value, with_unit,
+    BusCeiling, Decided, Label, Value, Wanted, ceilings, notes, rests_on, subjects, unit, value, with_unit,
 };
 use crate::paint::{Drawing, looks};
 use crate::sheet;
@@ -23,7 +23,7 @@ pub struct Ranking {
     /// The rows, in order.
     pub rows: Vec<RankRow>,
     /// Ceilings, where the unit is MB/s.
-    pub ceilings: Vec<Ceiling>,
+    pub ceilings: Vec<BusCeiling>,
     /// Below the picture.
     pub notes: Vec<String>,
 }

@@ -6,7 +6,7 @@ use assay_core::units::{Bytes, figures};
 use assay_core::workload::Op;
 
 use super::curves::{Curves, family, family_title, with_block};
-use crate::data::{Ceiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
+use crate::data::{BusCeiling, Label, Value, Wanted, ceilings, notes, rests_on, subjects, value, with_unit};
 use crate::font;
 use crate::output::Film;
 use crate::paint::{AXIS, Anchor, BAND, Colour, Drawing, GRID, INK, MUTE, PAPER, Shape, Stroke};
@@ -24,7 +24,7 @@ pub struct Sweep {
     /// Block sizes, smaller ones first.
     pub steps: Vec<Step>,
     /// What the buses let through.
-    pub ceilings: Vec<Ceiling>,
+    pub ceilings: Vec<BusCeiling>,
 }
 
 /// One block size.

@@ -1,6 +1,6 @@
 //! Which one to buy.
 
-use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, Standing};
+use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, FrontStanding};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped, probability};
 
@@ -75,7 +75,7 @@ fn sentence(a: &BuyAdvice) -> String {
 /// Those that took no part.
 fn unjudged(a: &BuyAdvice) -> String {
     let names: Vec<String> =
-        a.options.iter().filter(|o| o.standing == Standing::CannotTell).map(|o| clean(&o.model)).collect();
+        a.options.iter().filter(|o| o.standing == FrontStanding::CannotTell).map(|o| clean(&o.model)).collect();
     match names.len() {
         0 => String::new(),
         _ => format!("; not judged, as there is one value: {}", names.join(", ")),
@@ -128,13 +128,13 @@ fn data(a: &BuyAdvice) -> Data {
     Data { columns, rows: a.options.iter().map(row).collect() }
 }
 
-fn standing(standing: Standing) -> &'static str {
+fn standing(standing: FrontStanding) -> &'static str {
     match standing {
-        Standing::Certain => "yes",
-        Standing::Member => "likely",
-        Standing::Off => "no",
-        Standing::CannotTell => "cannot tell",
-        Standing::OverBudget => "over budget",
+        FrontStanding::Certain => "yes",
+        FrontStanding::Member => "likely",
+        FrontStanding::Off => "no",
+        FrontStanding::CannotTell => "cannot tell",
+        FrontStanding::OverBudget => "over budget",
     }
 }
 

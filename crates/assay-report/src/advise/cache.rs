@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use assay_analysis::advise::{CacheAdvice, CacheUse, CacheWarning, CacheWord, Figure, LogAdvice, LogWord, Why};
+use assay_analysis::advise::{
+    CacheAdvice, CacheUnknown, CacheUse, CacheWarning, CacheWord, EvidenceFigure, LogAdvice, LogWord,
+};
 use assay_core::text::clean;
 use assay_core::units::{Bytes, capacity, latency, multiples, probability, rate, span, times};
 
@@ -52,10 +54,10 @@ fn as_cache(a: &CacheAdvice) -> String {
         CacheWord::Marginal => {
             format!("Doubtful as read cache: {stick} makes {reads} {times}{range}{at}{p}; see the warnings.")
         }
-        CacheWord::CannotTell(Why::OneValue) => {
+        CacheWord::CannotTell(CacheUnknown::OneValue) => {
             format!("Cannot tell: {ONE_VALUE}; by the estimates {stick} makes {reads} {times}{at}.")
         }
-        CacheWord::CannotTell(Why::HitsUnknown) => {
+        CacheWord::CannotTell(CacheUnknown::HitsUnknown) => {
             let least = a.hits_for.first().and_then(|(_, hits)| *hits);
             let least = least.map_or_else(
                 || "no share of hits makes reads 1.2 times as fast".to_owned(),
@@ -99,7 +101,7 @@ fn as_log(a: &CacheAdvice) -> String {
 }
 
 fn terms(parts: &mut Parts, a: &CacheAdvice) {
-    let row = |name: &str, f: &Figure, time: bool| {
+    let row = |name: &str, f: &EvidenceFigure, time: bool| {
         let [value, range, n] = figure_cells(f);
         let each = if time { latency(1e9 / f.value) } else { "–".to_owned() };
         vec![format!("{name}, {}", clean(&f.title)), value, unit(f.quantity, f.value).0.to_owned(), range, n, each]
@@ -120,7 +122,7 @@ fn data(a: &CacheAdvice) -> Data {
     columns.extend(FIGURE);
     let log = a.log.iter().flat_map(|log| [("disk", &log.volume), ("stick", &log.medium)]);
     let all = [("disk", &a.slow), ("stick", &a.fast), ("stick", &a.sequential_write)].into_iter().chain(log);
-    let row = |(name, figure): (&str, &Figure)| {
+    let row = |(name, figure): (&str, &EvidenceFigure)| {
         let model = if name == "disk" { &a.volume } else { &a.medium };
         [name.to_owned(), model.clone(), figure.title.clone()].into_iter().chain(exact_cells(figure)).collect()
     };

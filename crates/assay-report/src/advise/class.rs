@@ -1,8 +1,8 @@
 //! Which classes are met.
 
 use assay_analysis::advise::{
-    ClassAdvice, ClassAnswer, ClassPart, ClassTest, Kind, LEAST_REPEATS, ModelClasses, ModelWord, Obstacle,
-    SpecimenClasses, Status,
+    ClassAdvice, ClassAnswer, ClassKind, ClassPart, ClassStatus, ClassTest, LEAST_REPEATS, ModelClasses, ModelWord,
+    Obstacle, SpecimenClasses,
 };
 use assay_core::observation::Observation;
 use assay_core::text::clean;
@@ -30,16 +30,16 @@ pub fn class(advice: &ClassAdvice) -> Answered {
     parts.answered("class", "Which classes are met".to_owned(), sentence, class_data(advice), advice)
 }
 
-const ALL: [(Status, &str); 6] = [
-    (Status::Pass, "met"),
-    (Status::Fail, "not met"),
-    (Status::Indeterminate, "cannot tell"),
-    (Status::BusLimited, "beyond this bus"),
-    (Status::NotMeasured, "not all measured"),
-    (Status::NotTestable, "not testable"),
+const ALL: [(ClassStatus, &str); 6] = [
+    (ClassStatus::Pass, "met"),
+    (ClassStatus::Fail, "not met"),
+    (ClassStatus::Indeterminate, "cannot tell"),
+    (ClassStatus::BusLimited, "beyond this bus"),
+    (ClassStatus::NotMeasured, "not all measured"),
+    (ClassStatus::NotTestable, "not testable"),
 ];
 
-fn status_word(status: Status) -> &'static str {
+fn status_word(status: ClassStatus) -> &'static str {
     ALL.iter().find(|(s, _)| *s == status).map_or("", |(_, word)| word)
 }
 
@@ -61,14 +61,14 @@ fn class_sentence(a: &ClassAdvice) -> String {
             .filter_map(|(status, word)| {
                 let n = answers().filter(|c| c.status == *status).count();
                 let by = match status {
-                    Status::Pass | Status::Fail => format!("{word} by"),
-                    Status::Indeterminate => "undecided for".to_owned(),
+                    ClassStatus::Pass | ClassStatus::Fail => format!("{word} by"),
+                    ClassStatus::Indeterminate => "undecided for".to_owned(),
                     _ => format!("{word} for"),
                 };
                 (n > 0).then(|| format!("{by} {n} of {total} units"))
             })
             .collect();
-        let low = |c: &&ClassAnswer| c.status != Status::Fail && c.tests.iter().any(|t| t.below == Some(true));
+        let low = |c: &&ClassAnswer| c.status != ClassStatus::Fail && c.tests.iter().any(|t| t.below == Some(true));
         let how = if single { "single repeat" } else { "by the estimate" };
         let below = match answers().filter(low).count() {
             0 => String::new(),
@@ -161,9 +161,9 @@ fn tested_bound(test: &ClassTest, specimen: &SpecimenClasses) -> String {
     let against = format!("({values})");
     let place = if test.below == Some(true) { "below" } else { "above" };
     match test.status {
-        Status::Pass => format!("{kind} meets it {against}"),
-        Status::Fail => format!("{kind} does not meet it {against}"),
-        Status::BusLimited => format!("{kind} is limited by the bus {against}"),
+        ClassStatus::Pass => format!("{kind} meets it {against}"),
+        ClassStatus::Fail => format!("{kind} does not meet it {against}"),
+        ClassStatus::BusLimited => format!("{kind} is limited by the bus {against}"),
         _ => match figure.n {
             1 => format!("{kind} is {place} threshold ({values}, single repeat)"),
             2 => format!("{kind} is {place} threshold ({values}, mean of two repeats)"),
@@ -178,20 +178,20 @@ pub(crate) fn against(figure: &ClassPart, threshold: f64) -> String {
     format!("{} of {} {}", figures(figure.value / by), figures(threshold / by), unit_of(figure.kind))
 }
 
-pub(crate) fn kind(kind: Kind) -> &'static str {
+pub(crate) fn kind(kind: ClassKind) -> &'static str {
     match kind {
-        Kind::SequentialWrite => "sequential write",
-        Kind::RandomRead => "random read",
-        Kind::RandomWrite => "random write",
+        ClassKind::SequentialWrite => "sequential write",
+        ClassKind::RandomRead => "random read",
+        ClassKind::RandomWrite => "random write",
     }
 }
 
-fn divisor(kind: Kind) -> f64 {
-    if kind == Kind::SequentialWrite { MB } else { 1.0 }
+fn divisor(kind: ClassKind) -> f64 {
+    if kind == ClassKind::SequentialWrite { MB } else { 1.0 }
 }
 
-fn unit_of(kind: Kind) -> &'static str {
-    if kind == Kind::SequentialWrite { "MB/s" } else { "IOPS" }
+fn unit_of(kind: ClassKind) -> &'static str {
+    if kind == ClassKind::SequentialWrite { "MB/s" } else { "IOPS" }
 }
 
 fn whole_model(parts: &mut Parts, model: &ModelClasses) {
@@ -201,12 +201,12 @@ fn whole_model(parts: &mut Parts, model: &ModelClasses) {
         return;
     }
     let words = [
-        (ModelWord::Pass, status_word(Status::Pass)),
-        (ModelWord::Fail, status_word(Status::Fail)),
-        (ModelWord::Indeterminate, status_word(Status::Indeterminate)),
+        (ModelWord::Pass, status_word(ClassStatus::Pass)),
+        (ModelWord::Fail, status_word(ClassStatus::Fail)),
+        (ModelWord::Indeterminate, status_word(ClassStatus::Indeterminate)),
         (ModelWord::OneUnit, "one unit"),
-        (ModelWord::NotMeasured, status_word(Status::NotMeasured)),
-        (ModelWord::NotTestable, status_word(Status::NotTestable)),
+        (ModelWord::NotMeasured, status_word(ClassStatus::NotMeasured)),
+        (ModelWord::NotTestable, status_word(ClassStatus::NotTestable)),
     ];
     let mut answers = Vec::new();
     for (answer, says) in words {
@@ -262,7 +262,7 @@ pub(crate) fn judge(record: &Observation) -> Judged {
 impl Judged {
     /// The highest class of each family that is met.
     pub(crate) fn met(&self) -> Vec<&'static str> {
-        self.highest(|c| c.status == Status::Pass)
+        self.highest(|c| c.status == ClassStatus::Pass)
     }
 
     /// As text: `C10 U1 V10 A1 met here; claimed C10 U3 A1; not met: U3 (sequential write 18.5 of 30 MB/s)`.
@@ -287,7 +287,7 @@ impl Judged {
         if !few {
             let within = |c: &ClassAnswer| {
                 let near = c.tests.iter().all(|t| t.below == Some(false));
-                c.status == Status::Indeterminate && near && !self.met().contains(&c.class)
+                c.status == ClassStatus::Indeterminate && near && !self.met().contains(&c.class)
             };
             let within = self.highest(within);
             if !within.is_empty() {
@@ -307,7 +307,7 @@ impl Judged {
     fn missed(&self, specimen: &SpecimenClasses) -> Option<String> {
         let first = specimen.classes.iter().find(|c| c.class.starts_with('A'));
         let said = |c: &&ClassAnswer| {
-            let missed = c.status == Status::Fail;
+            let missed = c.status == ClassStatus::Fail;
             missed && (c.claimed || first.is_some_and(|f| f.class == c.class))
         };
         let words: Vec<String> = specimen.classes.iter().filter(said).map(|c| why(c, specimen)).collect();
@@ -323,11 +323,11 @@ impl Judged {
         };
         let is = |answer: Option<&ClassAnswer>, status| answer.is_some_and(|c| c.status == status);
         let unknown = |c: Option<&ClassAnswer>| {
-            c.is_none() || is(c, Status::NotMeasured) || (!few && is(c, Status::Indeterminate))
+            c.is_none() || is(c, ClassStatus::NotMeasured) || (!few && is(c, ClassStatus::Indeterminate))
         };
         [
-            of("beyond this bus", &|c| is(c, Status::BusLimited)),
-            of("not testable on this host", &|c| is(c, Status::NotTestable)),
+            of("beyond this bus", &|c| is(c, ClassStatus::BusLimited)),
+            of("not testable on this host", &|c| is(c, ClassStatus::NotTestable)),
             of("cannot tell", &unknown),
         ]
         .into_iter()
@@ -345,7 +345,7 @@ impl Judged {
 
 /// `A1 (random write 412 of 500 IOPS)`.
 fn why(answer: &ClassAnswer, specimen: &SpecimenClasses) -> String {
-    let missed = answer.tests.iter().find(|t| t.status == Status::Fail);
+    let missed = answer.tests.iter().find(|t| t.status == ClassStatus::Fail);
     let figure = |test| specimen.figures.iter().find(|f| f.kind == test);
     match missed.and_then(|test| Some((test, figure(test.kind)?))) {
         Some((test, f)) => format!("{} ({} {})", answer.class, kind(test.kind), against(f, test.threshold)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, Together, WhatIf};
+use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, VolumeTogether, WhatIf};
 use assay_analysis::{ASSUMED_DAYS, Load, Quantity};
 use assay_core::text::{capitalised, clean};
 use assay_core::units::{Bytes, counted, figures, probability, rate};
@@ -267,7 +267,7 @@ fn answer(verdict: NasVerdict) -> &'static str {
 }
 
 /// `; measured by 7 nodes at once, 2 repeats left out that not all made at the same time`.
-fn at_once(together: &Together) -> String {
+fn at_once(together: &VolumeTogether) -> String {
     let left_out = match together.left_out {
         0 => String::new(),
         1 => ", one repeat left out because not all nodes overlapped".to_owned(),

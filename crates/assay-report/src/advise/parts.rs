@@ -1,6 +1,6 @@
 //! An advice under construction: the sentence with the decision, then tables and lists.
 
-use assay_analysis::advise::{Basis, Figure};
+use assay_analysis::advise::{EvidenceBasis, EvidenceFigure};
 use assay_analysis::{Excluded, Mark};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed};
@@ -79,12 +79,12 @@ impl Parts {
 pub(super) const ONE_VALUE: &str = "one value without an interval; measure with 3 repeats";
 
 /// `3 units`, `5 runs`, `1 repeat`.
-pub(super) fn values_counted(n: usize, basis: Basis) -> String {
+pub(super) fn values_counted(n: usize, basis: EvidenceBasis) -> String {
     let (one, many) = match basis {
-        Basis::Units => ("unit", "units"),
-        Basis::Days => ("day", "days"),
-        Basis::Runs => ("run", "runs"),
-        Basis::Repeats => ("repeat", "repeats"),
+        EvidenceBasis::Units => ("unit", "units"),
+        EvidenceBasis::Days => ("day", "days"),
+        EvidenceBasis::Runs => ("run", "runs"),
+        EvidenceBasis::Repeats => ("repeat", "repeats"),
     };
     format!("{n} {}", if n == 1 { one } else { many })
 }
@@ -93,7 +93,7 @@ pub(super) fn values_counted(n: usize, basis: Basis) -> String {
 pub(super) const FIGURE: [&str; 6] = ["metric", "value", "low", "high", "n", "values_are"];
 
 /// Cells under [`FIGURE`].
-pub(super) fn exact_cells(figure: &Figure) -> [String; 6] {
+pub(super) fn exact_cells(figure: &EvidenceFigure) -> [String; 6] {
     [
         figure.quantity.name().to_owned(),
         number(Some(figure.value)),
@@ -101,24 +101,24 @@ pub(super) fn exact_cells(figure: &Figure) -> [String; 6] {
         number(figure.interval.map(|ends| ends.1)),
         figure.n.to_string(),
         match figure.basis {
-            Basis::Units => "units",
-            Basis::Days => "days",
-            Basis::Runs => "runs",
-            Basis::Repeats => "repeats",
+            EvidenceBasis::Units => "units",
+            EvidenceBasis::Days => "days",
+            EvidenceBasis::Runs => "runs",
+            EvidenceBasis::Repeats => "repeats",
         }
         .to_owned(),
     ]
 }
 
 /// Value, and `a–b` or a dash, in MB/s or IOPS.
-pub(super) fn figure_cells(figure: &Figure) -> [String; 3] {
+pub(super) fn figure_cells(figure: &EvidenceFigure) -> [String; 3] {
     let (_, unit) = unit(figure.quantity, figure.value);
     let range = figure.interval.map_or_else(|| "–".to_owned(), |(low, high)| interval(low / unit, high / unit));
     [figures(figure.value / unit), range, values_counted(figure.n, figure.basis)]
 }
 
 /// `7.05 MB/s (6.13–8.11, 3 units)`, `130 IOPS (1 repeat, no interval)`.
-pub(super) fn figure_text(figure: &Figure) -> String {
+pub(super) fn figure_text(figure: &EvidenceFigure) -> String {
     let [value, range, n] = figure_cells(figure);
     let (unit, _) = unit(figure.quantity, figure.value);
     match figure.interval {

@@ -1,12 +1,12 @@
 //! The files of an article, and the list of them for programs.
 
-use assay_analysis::rank::{LoadRanking, Standing};
+use assay_analysis::rank::{LoadRanking, RankStanding};
 use assay_analysis::{Absence, Excluded, Load, UnitNote};
 use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::capitalised;
 use assay_core::units::counted;
-use assay_pictures::{Decided, Drawing, Film, Kind, Wanted, film, on_page};
+use assay_pictures::{Decided, Drawing, Film, PictureKind, Wanted, film, on_page};
 use serde::Serialize;
 
 use super::media::{
@@ -254,7 +254,7 @@ fn ranked_beside_specimens(figures: &Figures<'_>, plans: &[TablePlan]) -> bool {
     let rankings = columns.filter_map(|column| figures.scopes[column.scope].ranking(&column.load));
     let beside = |ranking: &LoadRanking| {
         let has = |standing| ranking.models.iter().any(|row| row.standing == standing);
-        has(Standing::Ranked) && has(Standing::Specimen)
+        has(RankStanding::Ranked) && has(RankStanding::Specimen)
     };
     rankings.filter(|ranking| ranking.refusal.is_none()).any(beside)
 }
@@ -351,7 +351,7 @@ impl Picture {
 }
 
 /// Kinds that stand in an article, in their order; a comparison over block sizes comes after the curves.
-const KINDS: [Kind; 3] = [Kind::Curves, Kind::Heat, Kind::Dots];
+const KINDS: [PictureKind; 3] = [PictureKind::Curves, PictureKind::Heat, PictureKind::Dots];
 /// Pictures of one kind.
 const MOST: usize = 4;
 
@@ -361,19 +361,19 @@ pub(super) fn pictures(records: &[Observation], decided: Option<Decided>) -> Vec
     let wanted = Wanted::default().decided(decided);
     let mut all = Vec::new();
     // Dots lay units beside each other.
-    for kind in KINDS.into_iter().filter(|kind| *kind != Kind::Dots || records.len() > 1) {
+    for kind in KINDS.into_iter().filter(|kind| *kind != PictureKind::Dots || records.len() > 1) {
         let drawn = on_page(records, &wanted).find(|(other, _)| *other == kind).map(|(_, drawn)| drawn);
         for (at, drawing) in drawn.unwrap_or_default().into_iter().take(MOST).enumerate() {
             all.push(still(kind, at, drawing, records));
         }
-        if kind == Kind::Curves {
+        if kind == PictureKind::Curves {
             all.extend(film(records, &Wanted::default()).ok().and_then(|film| sweep(film, records)));
         }
     }
     all
 }
 
-fn still(kind: Kind, at: usize, drawing: Drawing, records: &[Observation]) -> Picture {
+fn still(kind: PictureKind, at: usize, drawing: Drawing, records: &[Observation]) -> Picture {
     let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
     Picture {
         file: format!("{}{number}.svg", kind.name()),
@@ -386,7 +386,7 @@ fn still(kind: Kind, at: usize, drawing: Drawing, records: &[Observation]) -> Pi
 /// As an animation; as a sheet of all frames where that would be too large.
 fn sweep(film: Film, records: &[Observation]) -> Option<Picture> {
     let (_, first) = film.frames().next()?;
-    let mut caption = Caption::for_drawing(Kind::Sweep, first, records);
+    let mut caption = Caption::for_drawing(PictureKind::Sweep, first, records);
     let names: Vec<&str> = film.frames().map(|(name, _)| name).collect();
     if let (Some(least), Some(most)) = (names.first(), names.last()) {
         caption.seen = format!("{} sizes from {least} to {most}; {}", names.len(), caption.seen);
@@ -433,18 +433,18 @@ pub struct Caption {
 }
 
 /// The kind of the picture, independent of the records.
-fn what_is_shown(kind: Kind) -> &'static str {
+fn what_is_shown(kind: PictureKind) -> &'static str {
     match kind {
-        Kind::Curves => "Rates over block sizes",
-        Kind::Heat => "Units by loads",
-        Kind::Dots => "Each unit a row, each repeat a dot",
-        Kind::Sweep => "One block size after the other",
+        PictureKind::Curves => "Rates over block sizes",
+        PictureKind::Heat => "Units by loads",
+        PictureKind::Dots => "Each unit a row, each repeat a dot",
+        PictureKind::Sweep => "One block size after the other",
         other => other.help(),
     }
 }
 
 impl Caption {
-    pub(super) fn for_drawing(kind: Kind, drawing: &Drawing, records: &[Observation]) -> Self {
+    pub(super) fn for_drawing(kind: PictureKind, drawing: &Drawing, records: &[Observation]) -> Self {
         Self {
             picture: kind.name(),
             shows: what_is_shown(kind),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_analysis::rank::{Class, LoadRanking, ModelRow, RankError, RankOptions, RankReport, rank};
+use assay_analysis::rank::{LoadRanking, ModelRow, Precedence, RankError, RankOptions, RankReport, rank};
 use assay_analysis::{Identity, Load, Quantity, admit, deciding_quantity, identity, loads};
 use assay_core::observation::Observation;
 use assay_core::text::{capitalised, clean, harmless};
@@ -330,7 +330,7 @@ pub(super) fn mark_of(ranking: &LoadRanking, row: &ModelRow) -> &'static str {
     let (found, models) = first(ranking);
     // The first of a single model is not a result.
     let compared = ranking.models.iter().filter(|row| row.layer.is_some()).count() > 1;
-    if !compared || row.class != Class::Sound || !models.iter().any(|model| model.model == row.model) {
+    if !compared || row.class != Precedence::Sound || !models.iter().any(|model| model.model == row.model) {
         return "";
     }
     match found {

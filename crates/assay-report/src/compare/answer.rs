@@ -1,6 +1,8 @@
 //! The sentences about a pair, and the whole answer.
 
-use assay_analysis::compare::{Comparison, GroupInfo, LoadComparison, Note, Pair, PairVerdict, Question, Side, Why};
+use assay_analysis::compare::{
+    Comparison, GroupFigure, GroupInfo, LoadComparison, Note, Pair, PairQuestion, PairVerdict, WhyUnknown,
+};
 use assay_analysis::{Mark, Quantity};
 use assay_core::observation::Observation;
 use assay_core::text::clean;
@@ -33,15 +35,15 @@ pub(super) fn verdict_paint(verdict: PairVerdict) -> Paint {
 pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names: (&str, &str)) -> String {
     let (first, second) = names;
     let is = found(pair, load.quantity, names);
-    let sides: Vec<(&Side, &str)> = [(pair.first, first), (pair.second, second)]
+    let sides: Vec<(&GroupFigure, &str)> = [(pair.first, first), (pair.second, second)]
         .into_iter()
         .filter_map(|(at, name)| Some((winning_side(load, at)?, name)))
         .collect();
-    let those = |holds: &dyn Fn(&Side) -> bool| {
+    let those = |holds: &dyn Fn(&GroupFigure) -> bool| {
         let names: Vec<&str> = sides.iter().filter(|(side, _)| holds(side)).map(|(_, name)| *name).collect();
         format!("{} {}", names.join(" and "), if names.len() > 1 { "are" } else { "is" })
     };
-    let marked = |mark: Mark| those(&|side: &Side| side.marks.contains(&mark));
+    let marked = |mark: Mark| those(&|side: &GroupFigure| side.marks.contains(&mark));
     match pair.verdict {
         PairVerdict::Better | PairVerdict::Worse => format!("{is}{}", models(pair)),
         PairVerdict::Same => {
@@ -50,18 +52,18 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
         }
         PairVerdict::BusTie => format!("{is}; both are limited by the bus, so the media are not compared"),
         PairVerdict::CannotTell(why) => match why {
-            Why::SingleValue => {
+            WhyUnknown::SingleValue => {
                 format!("{is}; {}: more {} would decide", single_values(&sides), repeats(&sides))
             }
-            Why::NoSpread => format!("{is}, without an interval: equal values look like copies, not repeats"),
-            Why::Wide
-                if pair.needed.is_none() && pair.days.is_none() && pair.question == Question::UnitAgainstOthers =>
+            WhyUnknown::NoSpread => format!("{is}, without an interval: equal values look like copies, not repeats"),
+            WhyUnknown::Wide
+                if pair.needed.is_none() && pair.days.is_none() && pair.question == PairQuestion::UnitAgainstOthers =>
             {
                 format!("{is}; units of that model differ from each other by as much")
             }
-            Why::Wide => format!("{is}; {}", would_tell(load, pair)),
-            Why::Days => format!("{is}; {}", days(c, pair)),
-            Why::OneUnit => {
+            WhyUnknown::Wide => format!("{is}; {}", would_tell(load, pair)),
+            WhyUnknown::Days => format!("{is}; {}", days(c, pair)),
+            WhyUnknown::OneUnit => {
                 // One value says too little of its own unit.
                 if sides.iter().all(|(side, _)| side.values.len() < 2) {
                     return format!("{is}; {}: more {} would decide", single_values(&sides), repeats(&sides));
@@ -72,30 +74,31 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 let tell = pair.needed.as_ref().map_or_else(|| "measuring more units would decide".to_owned(), needed);
                 format!("{is}; {} {of}, and units of a model may differ as much: {tell}", single.join(" and "))
             }
-            Why::BusHides => {
+            WhyUnknown::BusHides => {
                 format!("{is}, but {} limited by the bus, and the medium may be faster", marked(Mark::BusLimited))
             }
-            Why::OwnDays => format!(
+            WhyUnknown::OwnDays => format!(
                 "{is}; each was measured on days of its own, which may change all of its units as much: measure both on \
                  the same days, or each unit on another"
             ),
-            Why::UnknownMedia => format!(
+            WhyUnknown::UnknownMedia => format!(
                 "{is}, but it is not known whether the records of a group are of several media or of one: import them with \
                  --label model=… --label unit=…"
             ),
-            Why::OtherComputer => {
+            WhyUnknown::OtherComputer => {
                 format!("{is}, but {first} was measured on another computer: measure one unit on both")
             }
-            Why::BestOf => format!(
+            WhyUnknown::BestOf => format!(
                 "{is}, but {} the best of several runs and the other is not: figures made in the same way would decide",
                 marked(Mark::BestOf)
             ),
-            Why::Invalid => format!("{is}, but {} invalid", marked(Mark::Invalid)),
-            Why::Incomplete => {
-                let ended = |side: &Side| side.marks.iter().any(|m| matches!(m, Mark::Failed | Mark::Unfinished));
+            WhyUnknown::Invalid => format!("{is}, but {} invalid", marked(Mark::Invalid)),
+            WhyUnknown::Incomplete => {
+                let ended =
+                    |side: &GroupFigure| side.marks.iter().any(|m| matches!(m, Mark::Failed | Mark::Unfinished));
                 format!("{is}, but {} from a run that did not finish", those(&ended))
             }
-            Why::Fake => format!("{is}, but {} not genuine and cannot win", marked(Mark::Fake)),
+            WhyUnknown::Fake => format!("{is}, but {} not genuine and cannot win", marked(Mark::Fake)),
         },
     }
 }
@@ -121,7 +124,7 @@ pub(super) fn would_tell(load: &LoadComparison, pair: &Pair) -> String {
     if pair.days.is_some() {
         return "runs on other days would decide".to_owned();
     }
-    if pair.question == Question::SameUnits {
+    if pair.question == PairQuestion::SameUnits {
         return "more units, or more runs of these, would decide".to_owned();
     }
     let sides = [pair.first, pair.second].into_iter().filter_map(|at| winning_side(load, at));
@@ -142,21 +145,21 @@ fn days(c: &Comparison, pair: &Pair) -> String {
 }
 
 /// `A and B have one value each`, of the sides with one.
-fn single_values(sides: &[(&Side, &str)]) -> String {
+fn single_values(sides: &[(&GroupFigure, &str)]) -> String {
     let single: Vec<&str> = sides.iter().filter(|(side, _)| side.values.len() < 2).map(|(_, name)| *name).collect();
     format!("{} {}", single.join(" and "), if single.len() > 1 { "have one value each" } else { "has one value" })
 }
 
 /// What there are too few of where a side has one value.
-fn repeats(sides: &[(&Side, &str)]) -> &'static str {
+fn repeats(sides: &[(&GroupFigure, &str)]) -> &'static str {
     sides.iter().find(|(side, _)| side.values.len() < 2).map_or("values", |(side, _)| basis_name(side.basis))
 }
 
-fn is_one_unit(side: &Side) -> bool {
+fn is_one_unit(side: &GroupFigure) -> bool {
     side.runs.windows(2).all(|two| two[0].unit == two[1].unit)
 }
 
-pub(super) fn winning_side(load: &LoadComparison, group: usize) -> Option<&Side> {
+pub(super) fn winning_side(load: &LoadComparison, group: usize) -> Option<&GroupFigure> {
     load.sides.iter().find(|side| side.group == group)
 }
 
@@ -386,7 +389,7 @@ fn is_zero(digits: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use assay_analysis::compare::{PairVerdict, Question, SeriesUse};
+    use assay_analysis::compare::{PairQuestion, PairVerdict, SeriesUse};
 
     use super::*;
 
@@ -394,7 +397,7 @@ mod tests {
         Pair {
             first: 0,
             second: 1,
-            question: Question::Runs,
+            question: PairQuestion::Runs,
             ratio,
             low,
             high,

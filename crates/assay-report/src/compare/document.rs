@@ -1,7 +1,7 @@
 //! A comparison as a document: the answer, a picture of the load that it is about, groups, loads, notes.
 
 use assay_analysis::Mark;
-use assay_analysis::compare::{Comparison, DoubtCause, Gate, GroupInfo, LoadComparison, Note, Pair, Side};
+use assay_analysis::compare::{Comparison, DoubtCause, Gate, GroupFigure, GroupInfo, LoadComparison, Note, Pair};
 use assay_core::estimate::Estimate;
 use assay_core::finding::Cause;
 use assay_core::text::{clean, statement};
@@ -81,7 +81,7 @@ fn row(c: &Comparison, load: &LoadComparison) -> TableRow {
     TableRow::Cells(cells)
 }
 
-fn figure(side: &Side, divisor: f64) -> Cell {
+fn figure(side: &GroupFigure, divisor: f64) -> Cell {
     let Some(estimate) = side.estimate.as_ref() else { return "–".into() };
     let marks = names::side_marks(side);
     let marks = if marks.is_empty() { marks } else { format!("; {marks}") };
@@ -89,7 +89,7 @@ fn figure(side: &Side, divisor: f64) -> Cell {
 }
 
 /// The figure of a side. How many values it has stands beside it.
-fn without_count(side: &Side, estimate: &Estimate, divisor: f64) -> String {
+fn without_count(side: &GroupFigure, estimate: &Estimate, divisor: f64) -> String {
     let has_interval = side.values.len() > 1 && estimate.low.is_some() && estimate.high.is_some();
     if has_interval { with_point(estimate, divisor) } else { shown(estimate, divisor).value }
 }
@@ -109,7 +109,7 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
     let load = c.primary()?;
     let reference = load.sides.first().and_then(|side| side.values.first()).copied().unwrap_or(1.0);
     let (unit, divisor) = unit(load.quantity, reference);
-    let row = |side: &Side| {
+    let row = |side: &GroupFigure| {
         let e = side.estimate.as_ref()?;
         let info = c.groups.get(side.group)?;
         let value = Value {
@@ -164,7 +164,7 @@ fn data(c: &Comparison) -> Data {
     Data { columns, rows }
 }
 
-fn data_row(c: &Comparison, load: &LoadComparison, side: &Side) -> Vec<String> {
+fn data_row(c: &Comparison, load: &LoadComparison, side: &GroupFigure) -> Vec<String> {
     let reference = load.pairs.first().map(|pair| pair.first);
     let pair = load.pairs.iter().find(|pair| Some(pair.first) == reference && pair.second == side.group);
     let info = c.groups.get(side.group);
@@ -243,10 +243,10 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     line.push(Paint::Dim, &format!(" · {}", names::measured(load.quantity, unit)));
     page.add(line);
     let axis = Axis::for_load(load, c.margin);
-    let figure = |side: &Side| {
+    let figure = |side: &GroupFigure| {
         side.estimate.as_ref().map_or_else(|| "–".to_owned(), |estimate| without_count(side, estimate, divisor))
     };
-    let rows: Vec<(&Side, String, String)> =
+    let rows: Vec<(&GroupFigure, String, String)> =
         load.sides.iter().map(|side| (side, figure(side), names::values_counted(side))).collect();
     let counts_at = rows.iter().map(|(_, figure, _)| FIGURES + figure.width() + GAP).fold(COUNTS, usize::max);
     let points_at = rows.iter().map(|(.., count)| counts_at + count.width() + GAP).fold(POINTS, usize::max);
@@ -329,7 +329,7 @@ impl Axis {
     }
 
     /// A line of `width` columns with the points of a group.
-    pub(super) fn strip(self, side: &Side, width: usize) -> String {
+    pub(super) fn strip(self, side: &GroupFigure, width: usize) -> String {
         let last = width.saturating_sub(1);
         let mut counts = vec![0usize; width.max(1)];
         for point in points(side) {
@@ -346,7 +346,7 @@ impl Axis {
     }
 }
 
-fn points(side: &Side) -> impl Iterator<Item = f64> + '_ {
+fn points(side: &GroupFigure) -> impl Iterator<Item = f64> + '_ {
     side.runs.iter().flat_map(|run| run.points.iter().copied()).filter(|p| *p > 0.0 && p.is_finite())
 }
 
@@ -423,7 +423,7 @@ fn doubt_sentence(c: &Comparison, of: &Doubted<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use assay_analysis::compare::{Group, Request, compare};
+    use assay_analysis::compare::{CompareRequest, RecordGroup, compare};
     use assay_analysis::published;
     use assay_core::observation::Observation;
 
@@ -443,9 +443,9 @@ mod tests {
             record.measurements[1].warnings.push(busy(0.6 + percent, "cc").into());
         }
         a[0].warnings.push(Finding::CachedByTool { tool: "dd".to_owned() }.into());
-        let of = |name: &str, records| Group { name: name.to_owned(), records };
+        let of = |name: &str, records| RecordGroup { name: name.to_owned(), records };
         let groups = [of("a", a.iter().collect::<Vec<&Observation>>()), of("b", b.iter().collect())];
-        let said = notes(&compare(&groups, &Request::default()).unwrap());
+        let said = notes(&compare(&groups, &CompareRequest::default()).unwrap());
         let suspect: Vec<&String> = said.iter().filter(|note| note.starts_with("suspect: ")).collect();
         assert_eq!(suspect.len(), 2, "{said:#?}");
         let busy = suspect.iter().find(|note| note.contains("other programs")).unwrap();

@@ -1,7 +1,7 @@
 //! Limits and whether they are kept: for a terminal, as Markdown, as JUnit XML, and as GitHub annotations.
 
 use assay_analysis::Quantity;
-use assay_analysis::compare::{Answer, Case, Check, Comparison, Doubt, Gate, NoSeries, SeriesUse};
+use assay_analysis::compare::{Check, Comparison, Gate, LimitAnswer, LimitCase, LimitDoubt, NoSeries, SeriesUse};
 use assay_core::text;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, grouped, trimmed};
@@ -37,16 +37,16 @@ fn joined<const N: usize>(parts: [&str; N]) -> String {
 }
 
 /// The report on a case, with these names of the groups.
-fn said(c: &Comparison, case: &Case, name: impl Fn(usize) -> String) -> Said {
+fn said(c: &Comparison, case: &LimitCase, name: impl Fn(usize) -> String) -> Said {
     let (first, second) = (name(0), name(case.group));
     let found = case.pair.as_ref().zip(case.quantity).map_or_else(
         || format!("{second} has no figure"),
         |(pair, quantity)| found_of(pair, quantity, (&first, &second)),
     );
     let (word, paint, (why, tell)) = match &case.answer {
-        Answer::Passed => ("passed", Paint::Plain, ("", String::new())),
-        Answer::Failed => ("failed", Paint::Bad, ("", String::new())),
-        Answer::CannotTell(doubt) => ("cannot tell", Paint::Care, reason(c, case, doubt)),
+        LimitAnswer::Passed => ("passed", Paint::Plain, ("", String::new())),
+        LimitAnswer::Failed => ("failed", Paint::Bad, ("", String::new())),
+        LimitAnswer::CannotTell(doubt) => ("cannot tell", Paint::Care, reason(c, case, doubt)),
     };
     let figure = case.quantity.map_or_else(String::new, |quantity| format!(", {}", quantity.title()));
     Said { word, paint, place: format!("{}{figure}", clean(&case.load)), found, why, tell }
@@ -92,31 +92,33 @@ fn by_query(c: &Comparison, at: usize) -> String {
 }
 
 /// Why the limit is undecided, and what would settle it.
-fn reason(c: &Comparison, case: &Case, doubt: &Doubt) -> (&'static str, String) {
+fn reason(c: &Comparison, case: &LimitCase, doubt: &LimitDoubt) -> (&'static str, String) {
     let load = c.loads.iter().find(|load| load.title == case.load);
     let tell = || load.zip(case.pair.as_ref()).map(|(load, pair)| would_tell(load, pair)).unwrap_or_default();
     match doubt {
-        Doubt::Straddles => ("the limit lies inside the interval", tell()),
-        Doubt::Several => ("the interval lies beyond the limit, as one of so many may by chance", tell()),
-        Doubt::UnknownMedia => {
+        LimitDoubt::Straddles => ("the limit lies inside the interval", tell()),
+        LimitDoubt::Several => ("the interval lies beyond the limit, as one of so many may by chance", tell()),
+        LimitDoubt::UnknownMedia => {
             ("records of a group name neither model nor unit", "name them: assay label QUERY model=… unit=…".to_owned())
         }
-        Doubt::OtherComputer => ("they were measured on different computers", "measure one unit on both".to_owned()),
-        Doubt::BestOf => {
+        LimitDoubt::OtherComputer => {
+            ("they were measured on different computers", "measure one unit on both".to_owned())
+        }
+        LimitDoubt::BestOf => {
             let tell = "figures made in the same way would tell";
             ("one of the two is the best of several runs", tell.to_owned())
         }
-        Doubt::OneUnit => {
+        LimitDoubt::OneUnit => {
             let needed = case.pair.as_ref().and_then(|pair| pair.needed.as_ref()).map(needed);
             let tell = needed.unwrap_or_else(|| "measuring more units would tell".to_owned());
             ("one unit says nothing of its model", tell)
         }
-        Doubt::NoInterval => ("there is no interval: one value, or equal values", String::new()),
-        Doubt::BusHides => ("a figure reached its bus, and the medium may be faster", String::new()),
-        Doubt::Invalid => ("a figure is invalid", String::new()),
-        Doubt::Fake => ("a medium is not genuine", String::new()),
-        Doubt::Incomplete => ("a medium failed, or a run did not come to its end", String::new()),
-        Doubt::NoFigure(reason) => ("", statement(&reason.to_string())),
+        LimitDoubt::NoInterval => ("there is no interval: one value, or equal values", String::new()),
+        LimitDoubt::BusHides => ("a figure reached its bus, and the medium may be faster", String::new()),
+        LimitDoubt::Invalid => ("a figure is invalid", String::new()),
+        LimitDoubt::Fake => ("a medium is not genuine", String::new()),
+        LimitDoubt::Incomplete => ("a medium failed, or a run did not come to its end", String::new()),
+        LimitDoubt::NoFigure(reason) => ("", statement(&reason.to_string())),
     }
 }
 
@@ -131,10 +133,10 @@ fn nothing(check: &Check) -> String {
 
 /// `1 failed, 2 cannot tell, 5 passed`.
 fn counts(gate: &Gate) -> (String, Paint) {
-    let count = |wanted: &dyn Fn(&Answer) -> bool| gate.cases().filter(|case| wanted(&case.answer)).count();
-    let failed = count(&|answer| *answer == Answer::Failed);
-    let passed = count(&|answer| *answer == Answer::Passed);
-    let unknown = count(&|answer| matches!(answer, Answer::CannotTell(_)))
+    let count = |wanted: &dyn Fn(&LimitAnswer) -> bool| gate.cases().filter(|case| wanted(&case.answer)).count();
+    let failed = count(&|answer| *answer == LimitAnswer::Failed);
+    let passed = count(&|answer| *answer == LimitAnswer::Passed);
+    let unknown = count(&|answer| matches!(answer, LimitAnswer::CannotTell(_)))
         + gate.checks.iter().filter(|check| check.no_load).count();
     let paint = match (failed, unknown) {
         (0, 0) => Paint::Good,
@@ -154,13 +156,13 @@ pub fn gate_text(c: &Comparison, gate: &Gate, style: &Style) -> String {
         if check.no_load {
             page.text(Paint::Care, 2, &format!("cannot tell: {}", nothing(check)));
         }
-        let not_passed = check.cases.iter().filter(|case| case.answer != Answer::Passed);
+        let not_passed = check.cases.iter().filter(|case| case.answer != LimitAnswer::Passed);
         for of in alike(not_passed.map(|case| said(c, case, |at| group_letter(c, at))).collect()) {
             let (line, below) = lines(&of);
             page.text(of[0].paint, 2, &format!("{}: {line}", of[0].word));
             below.iter().for_each(|line| page.text(of[0].paint, 4, line));
         }
-        match check.cases.iter().filter(|case| case.answer == Answer::Passed).count() {
+        match check.cases.iter().filter(|case| case.answer == LimitAnswer::Passed).count() {
             0 => {}
             1 => page.text(Paint::Plain, 2, "passed: 1 load"),
             n => page.text(Paint::Plain, 2, &format!("passed: {n} loads")),
@@ -207,20 +209,20 @@ pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
         let limit = text::markup(&statement(&check.limit.text));
         let mut tests = String::new();
         let mut counts = [0; 4];
-        let mut test = |name: &str, answer: &Answer, message: &str| {
+        let mut test = |name: &str, answer: &LimitAnswer, message: &str| {
             counts[0] += 1;
             let message = text::markup(message);
             let child = match answer {
-                Answer::Passed => String::new(),
-                Answer::Failed => {
+                LimitAnswer::Passed => String::new(),
+                LimitAnswer::Failed => {
                     counts[1] += 1;
                     format!("<failure type=\"limit\" message=\"{message}\"/>")
                 }
-                Answer::CannotTell(_) if gate.unknown_fails => {
+                LimitAnswer::CannotTell(_) if gate.unknown_fails => {
                     counts[2] += 1;
                     format!("<error type=\"cannot tell\" message=\"{message}\"/>")
                 }
-                Answer::CannotTell(_) => {
+                LimitAnswer::CannotTell(_) => {
                     counts[3] += 1;
                     format!("<skipped message=\"{message}\"/>")
                 }
@@ -235,7 +237,7 @@ pub fn gate_junit(c: &Comparison, gate: &Gate) -> String {
             test(&name, &case.answer, &said(c, case, |at| by_query(c, at)).sentence());
         }
         if check.no_load {
-            test("no load", &Answer::CannotTell(Doubt::NoInterval), &nothing(check));
+            test("no load", &LimitAnswer::CannotTell(LimitDoubt::NoInterval), &nothing(check));
         }
         suites.push_str(&format!("  <testsuite name=\"{limit}\" {}>\n{tests}  </testsuite>\n", attributes(counts)));
         total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
@@ -265,14 +267,14 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
         if check.no_load {
             tell(unknown, &format!("cannot tell whether {limit}"), &nothing(check));
         }
-        let of = |wanted: fn(&Answer) -> bool| {
+        let of = |wanted: fn(&LimitAnswer) -> bool| {
             let cases = check.cases.iter().filter(move |case| wanted(&case.answer));
             alike(cases.map(|case| said(c, case, |at| by_query(c, at))).collect())
         };
-        for failed in of(|answer| *answer == Answer::Failed).iter().flatten() {
+        for failed in of(|answer| *answer == LimitAnswer::Failed).iter().flatten() {
             tell("error", &limit, &failed.sentence());
         }
-        for open in of(|answer| matches!(answer, Answer::CannotTell(_))) {
+        for open in of(|answer| matches!(answer, LimitAnswer::CannotTell(_))) {
             let (line, below) = lines(&open);
             let message = std::iter::once(line).chain(below).collect::<Vec<_>>().join("; ");
             tell(unknown, &format!("cannot tell whether {limit}"), &message);
@@ -298,7 +300,7 @@ fn spread_of_runs(c: &Comparison, check: &Check, name: impl Fn(usize) -> String)
 }
 
 /// What the runs of the reference were used for in the cases that an interval decides.
-fn series(check: &Check) -> impl Iterator<Item = (SeriesUse, &Case)> {
+fn series(check: &Check) -> impl Iterator<Item = (SeriesUse, &LimitCase)> {
     check
         .cases
         .iter()
@@ -355,11 +357,11 @@ fn rounded_up(share: f64) -> String {
 
 /// The smallest limits that are kept without a change: of the load that varies most, and of the one that varies least.
 fn smallest(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Option<String> {
-    let place = |case: &Case| match c.groups.len() {
+    let place = |case: &LimitCase| match c.groups.len() {
         2 => clean(&case.load),
         _ => format!("{} of {}", clean(&case.load), name(case.group)),
     };
-    let of_case = |case: &Case| case.smallest.map(|smallest| (smallest, place(case)));
+    let of_case = |case: &LimitCase| case.smallest.map(|smallest| (smallest, place(case)));
     let mut all: Vec<(f64, String)> = check.cases.iter().filter_map(of_case).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ((least, quiet), (most, loud)) = (all.first()?, all.last()?);
@@ -374,7 +376,7 @@ fn smallest(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Op
 
 #[cfg(test)]
 mod tests {
-    use assay_analysis::compare::{Group, Limit, Request, compare, gate};
+    use assay_analysis::compare::{CompareRequest, GateLimit, RecordGroup, compare, gate};
     use assay_core::observation::Observation;
 
     use super::*;
@@ -396,15 +398,15 @@ mod tests {
                 record
             })
             .collect();
-        let group = |name: &str, records| Group { name: name.to_owned(), records };
+        let group = |name: &str, records| RecordGroup { name: name.to_owned(), records };
         let groups = [group("old", base.iter().collect()), group("new", slow.iter().collect())];
         let limits =
             ["slower than 5% for random read 4 KiB, 4 jobs", "faster than 5% for random read", "p99 higher than 1%"];
-        let mut limits: Vec<Limit> = limits.iter().map(|text| Limit::parse(text).unwrap()).collect();
+        let mut limits: Vec<GateLimit> = limits.iter().map(|text| GateLimit::parse(text).unwrap()).collect();
         // A limit that no user would write, to test the escapes.
         limits[1].text = "faster than 5% for <random> read".to_owned();
-        let shown = compare(&groups, &Request::default()).unwrap();
-        let gate = gate(&groups, &Request::default(), &shown, &limits, unknown_fails).unwrap();
+        let shown = compare(&groups, &CompareRequest::default()).unwrap();
+        let gate = gate(&groups, &CompareRequest::default(), &shown, &limits, unknown_fails).unwrap();
         (shown, gate)
     }
 

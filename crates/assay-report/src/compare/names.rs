@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_analysis::compare::{Basis, Comparison, GroupInfo, LoadComparison, Method, Pair, Question, Side};
+use assay_analysis::compare::{
+    Comparison, GroupBasis, GroupFigure, GroupInfo, LoadComparison, Method, Pair, PairQuestion,
+};
 use assay_analysis::{Excluded, Mark, Quantity, unit_name};
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
@@ -38,37 +40,37 @@ pub(super) fn group_records(info: &GroupInfo) -> String {
 }
 
 /// `n=3 repeats`.
-pub(super) fn values_counted(side: &Side) -> String {
+pub(super) fn values_counted(side: &GroupFigure) -> String {
     let n = side.values.len();
     let what = basis_name(side.basis);
     if n == 1 { "one value".to_owned() } else { format!("n={n} {what}") }
 }
 
 /// What the values are.
-pub(super) fn basis_name(basis: Basis) -> &'static str {
+pub(super) fn basis_name(basis: GroupBasis) -> &'static str {
     match basis {
-        Basis::Repeats => "repeats",
-        Basis::Runs => "runs",
-        Basis::Days => "days",
-        Basis::Units => "units",
+        GroupBasis::Repeats => "repeats",
+        GroupBasis::Runs => "runs",
+        GroupBasis::Days => "days",
+        GroupBasis::Units => "units",
     }
 }
 
 /// What a statement on a group is about, for one and several groups; `any_day` where its interval includes day-to-day
 /// variation.
-pub(super) fn judged(basis: Basis, any_day: bool) -> [&'static str; 2] {
+pub(super) fn judged(basis: GroupBasis, any_day: bool) -> [&'static str; 2] {
     match basis {
-        Basis::Repeats if any_day => ["a unit on any day, by one run", "units on any day, by one run each"],
-        Basis::Repeats => ["one unit in one run", "one unit in one run each"],
-        Basis::Runs if any_day => ["a unit on any day, by one day", "units on any day, by one day each"],
-        Basis::Runs => ["a unit on that day", "units on those days"],
-        Basis::Days => ["a unit", "units"],
-        Basis::Units => ["a model", "models"],
+        GroupBasis::Repeats if any_day => ["a unit on any day, by one run", "units on any day, by one run each"],
+        GroupBasis::Repeats => ["one unit in one run", "one unit in one run each"],
+        GroupBasis::Runs if any_day => ["a unit on any day, by one day", "units on any day, by one day each"],
+        GroupBasis::Runs => ["a unit on that day", "units on those days"],
+        GroupBasis::Days => ["a unit", "units"],
+        GroupBasis::Units => ["a model", "models"],
     }
 }
 
 /// The numbers of values of groups that are judged alike: `3 and 2 units`, `3 repeats`, `one value`.
-fn values_of_sides(sides: &[&Side]) -> String {
+fn values_of_sides(sides: &[&GroupFigure]) -> String {
     let mut numbers: Vec<String> = sides.iter().map(|side| side.values.len().to_string()).collect();
     if numbers.windows(2).all(|two| two[0] == two[1]) {
         numbers.truncate(1);
@@ -82,7 +84,7 @@ fn values_of_sides(sides: &[&Side]) -> String {
 }
 
 /// The marks as text; empty for none.
-pub(super) fn side_marks(side: &Side) -> String {
+pub(super) fn side_marks(side: &GroupFigure) -> String {
     let words: Vec<&str> = side.marks.iter().map(|mark| mark_word(*mark)).collect();
     words.join(", ")
 }
@@ -122,7 +124,8 @@ pub(super) fn measured(quantity: Quantity, unit: &str) -> String {
 /// Whether a pair was compared by the values of its groups alone: not by what days may change, by its units each with
 /// itself, or by how others differ.
 fn by_welch(pair: &Pair) -> bool {
-    let other = matches!(pair.question, Question::SameUnits | Question::UnitAgainstOthers | Question::Specimens);
+    let other =
+        matches!(pair.question, PairQuestion::SameUnits | PairQuestion::UnitAgainstOthers | PairQuestion::Specimens);
     pair.days.is_none() && !other && pair.series.decides().is_none()
 }
 
@@ -226,7 +229,7 @@ pub(super) fn about_values(c: &Comparison) -> Option<String> {
     let load = c.primary()?;
     let any_day = |group| load.pairs.iter().any(|p| (p.first == group || p.second == group) && p.days.is_some());
     // Groups with the same subject share a part.
-    let mut alike: Vec<([&str; 2], Vec<&Side>)> = Vec::new();
+    let mut alike: Vec<([&str; 2], Vec<&GroupFigure>)> = Vec::new();
     for side in &load.sides {
         let judged = judged(side.basis, any_day(side.group));
         match alike.iter_mut().find(|(known, _)| *known == judged) {
@@ -234,7 +237,7 @@ pub(super) fn about_values(c: &Comparison) -> Option<String> {
             None => alike.push((judged, vec![side])),
         }
     }
-    let part = |(judged, sides): ([&str; 2], Vec<&Side>)| {
+    let part = |(judged, sides): ([&str; 2], Vec<&GroupFigure>)| {
         let letters: Vec<String> = sides.iter().map(|side| group_letter(c, side.group)).collect();
         let [one, many] = judged;
         let judged = if sides.len() > 1 { many } else { one };

@@ -1,6 +1,6 @@
 //! What people read of comparisons, from published figures and what could be made of them.
 
-use assay_analysis::compare::{By, Comparison, Group, Request, compare, split};
+use assay_analysis::compare::{By, CompareRequest, Comparison, RecordGroup, compare, split};
 use assay_analysis::{Reason, published};
 use assay_core::finding::Finding;
 use assay_core::observation::Observation;
@@ -10,9 +10,9 @@ use super::{document, text};
 use crate::terminal::Style;
 
 fn against(groups: &[&[Observation]]) -> Comparison {
-    let groups: Vec<Group<'_>> =
-        groups.iter().map(|records| Group { name: "q".to_owned(), records: records.iter().collect() }).collect();
-    compare(&groups, &Request::default()).unwrap()
+    let groups: Vec<RecordGroup<'_>> =
+        groups.iter().map(|records| RecordGroup { name: "q".to_owned(), records: records.iter().collect() }).collect();
+    compare(&groups, &CompareRequest::default()).unwrap()
 }
 
 /// A record with this share of the published figures.
@@ -124,7 +124,7 @@ fn every_line_fits_and_ascii_is_ascii() {
     hostile.labels.insert("model".to_owned(), "漢字\u{1b}]0;x\u{7}<b>|".repeat(20));
     hostile.host.board = Some("\u{9b}31m\nboard".repeat(9));
     let comparisons =
-        [compare(&split(&all, By::Model), &Request::default()).unwrap(), against(&[&ultra(), &[hostile]])];
+        [compare(&split(&all, By::Model), &CompareRequest::default()).unwrap(), against(&[&ultra(), &[hostile]])];
     for c in &comparisons {
         for width in [60, 80, 120] {
             for (color, unicode) in [(true, true), (false, true), (false, false)] {

@@ -1,7 +1,7 @@
 //! A run on many nodes as a document: odd nodes, each node, each load, the sums, and the limits that nodes share.
 
-use assay_analysis::compare::{PairVerdict, Why};
-use assay_analysis::fleet::{Against, Figure, FleetReport, LoadRow, Loss};
+use assay_analysis::compare::{PairVerdict, WhyUnknown};
+use assay_analysis::fleet::{Against, FleetReport, LoadLoss, LoadRow, NodeFigure};
 use assay_core::text::{capitalised, clean, statement};
 use assay_core::units::{multiple, multiples, times};
 use assay_pictures as pictures;
@@ -118,8 +118,8 @@ fn nodes(report: &FleetReport) -> Table {
 }
 
 /// The load under which a node is furthest from the median; one under which it is odd before others.
-fn furthest(loads: &[LoadRow], at: usize) -> Option<(&LoadRow, &Figure)> {
-    let off = |figure: &Figure| (figure.odd, figure.to_median.max(f64::MIN_POSITIVE).ln().abs());
+fn furthest(loads: &[LoadRow], at: usize) -> Option<(&LoadRow, &NodeFigure)> {
+    let off = |figure: &NodeFigure| (figure.odd, figure.to_median.max(f64::MIN_POSITIVE).ln().abs());
     let known = loads.iter().filter_map(|load| Some((load, load.figures[at].as_ref()?)));
     known.max_by(|(_, a), (_, b)| {
         let (a, b) = (off(a), off(b));
@@ -173,7 +173,7 @@ fn against_finding(against: &Against) -> String {
     if let Some(refusal) = &against.refusal {
         return format!("Not compared with {other}: {}.", statement(&refusal.to_string()));
     }
-    let slower: Vec<&Loss> = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Worse).collect();
+    let slower: Vec<&LoadLoss> = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Worse).collect();
     let same = against.loads.iter().filter(|loss| loss.pair.verdict == PairVerdict::Same).count();
     let with = format!("Compared with {other}, {}, each unit with itself", count(against.nodes.len(), "node"));
     // The difference points to a limit that nodes share only if fewer nodes measured at a time in the reference.
@@ -197,7 +197,7 @@ fn against_finding(against: &Against) -> String {
 }
 
 /// `0.70 times (0.69–0.71)`.
-fn in_words(loss: &Loss) -> String {
+fn in_words(loss: &LoadLoss) -> String {
     let interval = loss.pair.low.zip(loss.pair.high).map(|(low, high)| format!(" ({})", multiples(low, high)));
     format!("{}{}", times(loss.pair.ratio), interval.unwrap_or_default())
 }
@@ -208,7 +208,7 @@ fn against_word(verdict: PairVerdict) -> &'static str {
         PairVerdict::Worse => "slower",
         PairVerdict::Same => "same",
         PairVerdict::BusTie => "both at the bus",
-        PairVerdict::CannotTell(Why::BusHides) => "the bus hides it",
+        PairVerdict::CannotTell(WhyUnknown::BusHides) => "the bus hides it",
         PairVerdict::CannotTell(_) => "cannot tell",
     }
 }
@@ -225,7 +225,7 @@ fn there(against: &Against) -> String {
 }
 
 fn against_table(own: Option<&str>, against: &Against) -> Table {
-    let row = |loss: &Loss| -> TableRow {
+    let row = |loss: &LoadLoss| -> TableRow {
         let sum = loss.sum.as_ref();
         [
             Cell::from(clean(&loss.title)),
@@ -253,7 +253,7 @@ fn against_table(own: Option<&str>, against: &Against) -> Table {
 
 fn nodes_against(report: &FleetReport, against: &Against) -> Table {
     let row = |at: &usize| {
-        let of = |loss: &Loss| {
+        let of = |loss: &LoadLoss| {
             let found = loss.nodes.iter().find(|own| own.node == *at);
             Cell::from(found.map(|own| ratio(own.pair.ratio, own.pair.low, own.pair.high)).unwrap_or_default())
         };

@@ -1,6 +1,8 @@
 //! Tables of nodes and of loads.
 
-use assay_analysis::fleet::{Effect, Figure, FleetReport, FleetRow, Inseparable, LoadRow, SlotRow, Together};
+use assay_analysis::fleet::{
+    FleetReport, FleetRow, Inseparable, LoadRow, NodeFigure, NodesTogether, PlaceEffect, SlotRow,
+};
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed, times};
 
@@ -60,12 +62,12 @@ fn is_invalid(load: &LoadRow, at: usize) -> bool {
     load.invalid.contains(&at)
 }
 
-fn node_figure(load: &LoadRow, figure: Option<&Figure>, invalid: bool) -> Cell {
+fn node_figure(load: &LoadRow, figure: Option<&NodeFigure>, invalid: bool) -> Cell {
     let Some(figure) = figure else { return if invalid { "invalid".into() } else { Cell::default() } };
     let bound = if figure.at_least { ">= " } else { "" };
     let mark = match figure {
-        Figure { odd: true, .. } => "*",
-        Figure { small_area: true, .. } => SMALL,
+        NodeFigure { odd: true, .. } => "*",
+        NodeFigure { small_area: true, .. } => SMALL,
         _ => "",
     };
     let value = figures(figure.estimate.point / unit_of_load(load).1);
@@ -136,13 +138,13 @@ pub(super) fn sums(report: &FleetReport) -> Option<Table> {
     let known = || report.loads.iter().filter_map(|load| Some((load, load.together.as_ref()?)));
     let first = known().next()?.1;
     // Where all loads have the same basis, it is stated once.
-    let basis = |sum: &Together| (sum.nodes, sum.of, sum.repeats, sum.left_out);
+    let basis = |sum: &NodesTogether| (sum.nodes, sum.of, sum.repeats, sum.left_out);
     let alike = known().all(|(_, sum)| basis(sum) == basis(first));
-    let nodes = |sum: &Together| match sum.of {
+    let nodes = |sum: &NodesTogether| match sum.of {
         of if of == sum.nodes => of.to_string(),
         of => format!("{} of {of}", sum.nodes),
     };
-    let row = |(load, sum): (&LoadRow, &Together)| {
+    let row = |(load, sum): (&LoadRow, &NodesTogether)| {
         let shares = || sum.shares.iter().enumerate().filter_map(|(at, share)| Some((at, (*share)?)));
         let share = |found: Option<(usize, f64)>| {
             let words =
@@ -338,12 +340,12 @@ fn slots_table(report: &FleetReport) -> Table {
 
 pub(super) fn slot_effect(report: &FleetReport) -> String {
     match &report.slots.effect {
-        Effect::Separated { slots, title, runs } if slots.is_empty() => format!(
+        PlaceEffect::Separated { slots, title, runs } if slots.is_empty() => format!(
             "Units changed places over {}: no place deviates under {} (99 %, and more than 3 %).",
             count(*runs, "run"),
             clean(title)
         ),
-        Effect::Separated { slots, title, runs } => {
+        PlaceEffect::Separated { slots, title, runs } => {
             let each: Vec<String> = slots
                 .iter()
                 .map(|slot| {
@@ -352,7 +354,7 @@ pub(super) fn slot_effect(report: &FleetReport) -> String {
                 .collect();
             format!("Units changed places over {}. Under {}: {}.", count(*runs, "run"), clean(title), each.join(", "))
         }
-        Effect::Inseparable { why, swap } => {
+        PlaceEffect::Inseparable { why, swap } => {
             let why = match why {
                 Inseparable::NoSwap => "each unit was measured in one place",
                 Inseparable::Confounded => "places and rounds changed together",

@@ -8,7 +8,7 @@ use assay_core::record::{Measurement, Record, Repeat, Sensor};
 use assay_core::text::{clean, harmless, unbroken};
 use assay_core::workload::Pattern;
 use assay_packed::{Packed, packed};
-use assay_pictures::{Decided, Drawing, Film, Kind, Wanted, film, on_page};
+use assay_pictures::{Decided, Drawing, Film, PictureKind, Wanted, film, on_page};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
@@ -231,7 +231,7 @@ const MOST: usize = 6;
 /// `decided` is the load that the page is about: its finding stands above.
 pub(super) fn pictures_section(records: &[Observation], decided: Option<Decided>) -> Markup {
     let wanted = Wanted::default().decided(decided);
-    let kinds: Vec<(Kind, Vec<Drawing>)> =
+    let kinds: Vec<(PictureKind, Vec<Drawing>)> =
         on_page(records, &wanted).filter(|(_, drawings)| !drawings.is_empty()).collect();
     let film = film(records, &Wanted::default()).ok();
     html! {

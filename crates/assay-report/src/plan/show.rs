@@ -1,7 +1,7 @@
 //! A plan for a person who moves cards.
 
 use assay_analysis::plan::{
-    CellState, CellStatus, Expense, ExperimentPlan, Misfit, Moves, Outlook, Status, SwapEffect, SwapStep, SwapTest,
+    CellState, CellStatus, Expense, ExperimentPlan, Misfit, Moves, Outlook, PlanStatus, SwapEffect, SwapStep, SwapTest,
     arguments, quoted_line,
 };
 use assay_core::text::{clean, statement};
@@ -38,7 +38,7 @@ pub fn show(plan: &ExperimentPlan, round: Option<usize>, target: &str, style: &S
     }
     for number in (1..=plan.rounds()).filter(|number| round.is_none_or(|round| round == *number)) {
         for wave in 1..=plan.waves() {
-            let cells: Vec<&assay_analysis::plan::Cell> =
+            let cells: Vec<&assay_analysis::plan::ScheduledUnit> =
                 plan.cells().iter().filter(|c| c.round == number && c.wave == wave).collect();
             if !cells.is_empty() {
                 out += &wave_text(plan, &cells, target, style);
@@ -56,7 +56,12 @@ pub fn show(plan: &ExperimentPlan, round: Option<usize>, target: &str, style: &S
     out
 }
 
-fn wave_text(plan: &ExperimentPlan, cells: &[&assay_analysis::plan::Cell], target: &str, style: Style) -> String {
+fn wave_text(
+    plan: &ExperimentPlan,
+    cells: &[&assay_analysis::plan::ScheduledUnit],
+    target: &str,
+    style: Style,
+) -> String {
     let rows: Vec<Vec<String>> = cells
         .iter()
         .map(|cell| {
@@ -87,7 +92,7 @@ fn wave_text(plan: &ExperimentPlan, cells: &[&assay_analysis::plan::Cell], targe
 
 /// Counts by round, the cells without a figure, and the records that do not fit.
 #[must_use]
-pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
+pub fn status(plan: &ExperimentPlan, status: &PlanStatus) -> Document {
     let all = status.cells.len();
     let given_up = match status.given_up() {
         0 => String::new(),
@@ -121,7 +126,7 @@ pub fn status(plan: &ExperimentPlan, status: &Status) -> Document {
     }
 }
 
-fn rounds_text(plan: &ExperimentPlan, status: &Status) -> Table {
+fn rounds_text(plan: &ExperimentPlan, status: &PlanStatus) -> Table {
     let given_up = status.given_up() > 0;
     let rows = (1..=plan.rounds())
         .map(|round| {
@@ -159,7 +164,7 @@ fn open_cell(cell: &CellStatus) -> Option<TableRow> {
 }
 
 /// A row for each cell.
-fn status_data(status: &Status) -> Data {
+fn status_data(status: &PlanStatus) -> Data {
     let row = |cell: &CellStatus| {
         let (state, records) = match &cell.state {
             CellState::Measured { records } => ("measured".to_owned(), records.join(" ")),

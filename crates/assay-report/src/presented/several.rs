@@ -1,12 +1,12 @@
 //! The overview of several records, shown before each of them.
 
 use assay_analysis::Load;
-use assay_analysis::compare::{By, Request, compare, split};
+use assay_analysis::compare::{By, CompareRequest, compare, split};
 use assay_analysis::rank::{RankOptions, rank};
 use assay_core::observation::Observation;
 use assay_core::text::{capitalised, clean};
 use assay_core::units::{counted, rate};
-use assay_pictures::{Decided, Kind, Wanted, still};
+use assay_pictures::{Decided, PictureKind, Wanted, still};
 
 use super::{Crosscheck, LoadRow, Presented};
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, right};
@@ -218,13 +218,14 @@ pub(crate) fn common_finding(records: &[Observation], words: Option<&str>) -> Co
         return CommonFinding { title, answer, load: Some(report.primary.load) };
     }
     if let [_, _] = records
-        && let Ok(found) = compare(&split(&[records.to_vec()], By::Record), &Request { primary, ..Request::default() })
+        && let Ok(found) =
+            compare(&split(&[records.to_vec()], By::Record), &CompareRequest { primary, ..CompareRequest::default() })
     {
         let (sentence, title) = compare::finding(&found, records);
         let load = found.primary().map(|load| load.load.clone());
         return CommonFinding { title, answer: load.is_some().then_some(sentence), load };
     }
-    let drawn = Wanted::named(records, words).ok().and_then(|wanted| still(Kind::Dots, records, &wanted).ok());
+    let drawn = Wanted::named(records, words).ok().and_then(|wanted| still(PictureKind::Dots, records, &wanted).ok());
     let title = drawn.map_or_else(|| format!("{} records", records.len()), |drawing| drawing.title().to_owned());
     CommonFinding { title, answer: None, load: None }
 }

@@ -1,10 +1,10 @@
 //! A ranking as a document: the answer, a picture and a table for each load, and the basis of the figures.
 
 use assay_analysis::Mark;
-use assay_analysis::rank::{Class, LoadRanking, Medal, ModelRow, RankReport, Shares};
+use assay_analysis::rank::{LoadRanking, Medal, ModelRow, Precedence, RankReport, Shares};
 use assay_core::estimate::Estimate;
 use assay_core::text::{clean, statement};
-use assay_pictures::{Ceiling, Drawing, Label, RankRow, Ranking, Value, ranking};
+use assay_pictures::{BusCeiling, Drawing, Label, RankRow, Ranking, Value, ranking};
 
 use super::{foot, words};
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
@@ -167,7 +167,7 @@ pub(super) fn titled(report: &RankReport, of: &LoadRanking, title: String) -> Op
         .ceiling
         .as_ref()
         .filter(|_| unit == "MB/s")
-        .map(|used| Ceiling { name: "ceiling".to_owned(), value: used.bytes_per_second / 1e6 });
+        .map(|used| BusCeiling { name: "ceiling".to_owned(), value: used.bytes_per_second / 1e6 });
     Some(ranking(&Ranking {
         title: Some(title),
         load: of.title.clone(),
@@ -337,8 +337,8 @@ fn strips(page: &mut Page, ranking: &LoadRanking, (unit, divisor): (&str, f64)) 
 
 fn standing_paint(model: &ModelRow) -> Paint {
     match (model.class, model.medal) {
-        (Class::Corrupt, _) => Paint::Bad,
-        (Class::Failing, _) => Paint::Care,
+        (Precedence::Corrupt, _) => Paint::Bad,
+        (Precedence::Failing, _) => Paint::Care,
         _ if model.at_ceiling => Paint::Plain,
         (_, Some(Medal::Gold)) => Paint::Good,
         _ => Paint::Plain,

@@ -2,8 +2,8 @@
 
 use assay_analysis::Mark;
 use assay_analysis::rank::{
-    CompositeKind, CompositeRanking, CompositeRow, Deviation, LoadRanking, ModelRow, Notice, RankReport, Remark,
-    SlotWarning, Unresolved,
+    CompositeKind, CompositeRanking, CompositeRow, LoadRanking, ModelRow, Notice, OddUnitDeviation, RankRemark,
+    RankReport, SlotWarning, Unresolved,
 };
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, fixed, multiple, times, trimmed};
@@ -140,29 +140,29 @@ fn design_text(notice: Notice) -> String {
     }
 }
 
-fn remark_text(remark: &Remark) -> String {
+fn remark_text(remark: &RankRemark) -> String {
     match remark {
-        Remark::Design(notice) => design_text(*notice),
-        Remark::NamelessUnit { model, records } => {
+        RankRemark::Design(notice) => design_text(*notice),
+        RankRemark::NamelessUnit { model, records } => {
             format!(
                 "{} of {} name no unit and count as one; add --label unit=…",
                 counted(*records, "record"),
                 clean(model)
             )
         }
-        Remark::Acknowledged { lacking } => format!(
+        RankRemark::Acknowledged { lacking } => format!(
             "by the acknowledged rate, as {} no durable rate",
             if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }
         ),
-        Remark::NotTold { what } => {
+        RankRemark::NotTold { what } => {
             let each = what.iter().map(|(what, records)| format!("{} ({})", clean(what), counted(*records, "record")));
             format!("not recorded, and possibly different: {}", each.collect::<Vec<_>>().join(", "))
         }
-        Remark::Manners { of } => {
+        RankRemark::Manners { of } => {
             let each = of.iter().map(|(words, records)| format!("{} ({})", clean(words), counted(*records, "record")));
             format!("run with different settings, which may change figures: {}", each.collect::<Vec<_>>().join("; "))
         }
-        Remark::Suites { suites } => {
+        RankRemark::Suites { suites } => {
             format!("from several suites: {}", suites.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "))
         }
     }
@@ -235,7 +235,7 @@ pub(super) fn over_loads(report: &RankReport) -> Vec<String> {
     several.map(odd_deviation).collect()
 }
 
-fn odd_deviation(d: &Deviation) -> String {
+fn odd_deviation(d: &OddUnitDeviation) -> String {
     let not = if d.not_in.is_empty() {
         String::new()
     } else {

@@ -2,8 +2,8 @@
 
 use assay_analysis::Mark;
 use assay_analysis::rank::{
-    Better, CeilingSource, Class, LoadRanking, Medal, MediumFailure, ModelRow, PairRow, RankReport, Standing, UnitRow,
-    UsedCeiling,
+    Better, CeilingSource, LoadRanking, Medal, MediumFailure, ModelRow, PairRow, Precedence, RankReport, RankStanding,
+    UnitRow, UsedCeiling,
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::{capitalised, clean};
@@ -146,11 +146,11 @@ pub(crate) fn first(ranking: &LoadRanking) -> (First, Vec<&ModelRow>) {
         several if several.len() > 1 && held_all => First::BusLimit,
         [one] => match (one.medal, one.class) {
             (Some(Medal::Gold), _) => First::Best,
-            (_, Class::Corrupt) => First::Corrupt,
-            (_, Class::Failing) => First::Failing,
+            (_, Precedence::Corrupt) => First::Corrupt,
+            (_, Precedence::Failing) => First::Failing,
             _ => First::OneUnit,
         },
-        several if several.iter().any(|m| m.class != Class::Sound) => First::TieWithFailures,
+        several if several.iter().any(|m| m.class != Precedence::Sound) => First::TieWithFailures,
         several if apart(ranking, several) => First::OtherComputers,
         _ => First::Tie,
     };
@@ -271,13 +271,13 @@ fn ratio(pair: &PairRow, alpha: f64) -> String {
 pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
     let mut notes = Vec::new();
     match model.standing {
-        Standing::Provisional => {
+        RankStanding::Provisional => {
             notes.push(
                 "one unit, ranked with the variance of the other models: no statement about the model".to_owned(),
             );
         }
         // Specimens share a line; see `shared`.
-        Standing::Specimen | Standing::Unordered | Standing::Ranked | Standing::NoFigure => {}
+        RankStanding::Specimen | RankStanding::Unordered | RankStanding::Ranked | RankStanding::NoFigure => {}
     }
     notes.extend(failures(model));
     if model.variance_compressed && !model.at_ceiling {
@@ -309,7 +309,7 @@ pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
     let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
     let bound = format!("Limited by the bus{ceiling}, so the medium may be faster");
     let all = [
-        named(one, |m| m.standing == Standing::Specimen),
+        named(one, |m| m.standing == RankStanding::Specimen),
         named(bound, |m| m.at_ceiling),
         named("No figure of this load".to_owned(), |m| !is_listed(m)),
     ];
@@ -318,7 +318,7 @@ pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
 
 /// Whether there is something to say of a model in a table: a figure, or how its units failed.
 pub(super) fn is_listed(model: &ModelRow) -> bool {
-    model.standing != Standing::NoFigure || model.class != Class::Sound
+    model.standing != RankStanding::NoFigure || model.class != Precedence::Sound
 }
 
 fn failures(model: &ModelRow) -> Option<String> {
@@ -339,7 +339,7 @@ fn failures(model: &ModelRow) -> Option<String> {
             format!("{unit}{what}")
         })
         .collect();
-    let word = if model.class == Class::Corrupt { "data lost by" } else { "failed:" };
+    let word = if model.class == Precedence::Corrupt { "data lost by" } else { "failed:" };
     Some(format!(
         "{word} {} of {} units: {}; of all such units {:.0} to {:.0} % fail ({:.0} % confidence)",
         share.failed,
@@ -388,11 +388,11 @@ pub(super) fn direction(ranking: &LoadRanking) -> &'static str {
 /// Place of a model in a column.
 pub(super) fn place(model: &ModelRow) -> String {
     let name = match (model.standing, model.medal) {
-        (Standing::Specimen, _) => return "not ranked".to_owned(),
-        (Standing::Provisional, _) => "provisional".to_owned(),
-        (Standing::Unordered, _) => return "–".to_owned(),
-        (Standing::NoFigure, _) => return "no figure".to_owned(),
-        _ if model.class == Class::Corrupt => return "corrupt".to_owned(),
+        (RankStanding::Specimen, _) => return "not ranked".to_owned(),
+        (RankStanding::Provisional, _) => "provisional".to_owned(),
+        (RankStanding::Unordered, _) => return "–".to_owned(),
+        (RankStanding::NoFigure, _) => return "no figure".to_owned(),
+        _ if model.class == Precedence::Corrupt => return "corrupt".to_owned(),
         _ if model.tied && model.at_ceiling => return "bus limit".to_owned(),
         (_, Some(Medal::Gold)) => "GOLD".to_owned(),
         (_, Some(Medal::Silver)) => "SILVER".to_owned(),

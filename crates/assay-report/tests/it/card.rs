@@ -8,7 +8,7 @@ use assay_core::original::Crosscheck;
 use assay_core::priority::Priority;
 use assay_core::record::{Latency, Measurement, Record};
 use assay_core::workload::{Op, Pattern, Sync};
-use assay_report::{Format, Lives, Redactor, Style, View, card, info, list, render, verdict_sentence};
+use assay_report::{Lives, Redactor, ReportFormat, Style, View, card, info, list, render, verdict_sentence};
 use unicode_width::UnicodeWidthStr;
 
 fn snapshot(name: &str, record: &Record) {
@@ -327,10 +327,10 @@ fn the_health_of_a_medium_is_shown_wherever_its_facts_are() {
     for record in [&record, &shared] {
         assert!(card(record, &Style::default()).contains(&format!("health    {words}")));
         let view = View::default();
-        for format in [Format::Html, Format::Markdown] {
+        for format in [ReportFormat::Html, ReportFormat::Markdown] {
             let page = String::from_utf8(render(format, std::slice::from_ref(record), &view).unwrap()).unwrap();
             assert!(page.contains(words), "{page}");
-            assert!(page.contains("Total LBAs Written 123456789012") || format == Format::Markdown, "{page}");
+            assert!(page.contains("Total LBAs Written 123456789012") || format == ReportFormat::Markdown, "{page}");
         }
         let listed = assay_report::list_document(&[record.into(), crate::common::hostile().into()], &Lives::new());
         assert!(listed.csv().contains(words) && listed.markdown().contains(words) && listed.html().contains(words));

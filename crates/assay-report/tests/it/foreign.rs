@@ -1,10 +1,10 @@
 //! Records in the forms of other tools.
 
 use assay_core::record::Record;
-use assay_report::{Format, View, render};
+use assay_report::{ReportFormat, View, render};
 use serde_json::Value;
 
-fn text(format: Format, records: &[Record]) -> String {
+fn text(format: ReportFormat, records: &[Record]) -> String {
     String::from_utf8(render(format, records, &View::default()).unwrap()).unwrap()
 }
 
@@ -16,7 +16,7 @@ fn hostile(mut record: Record) -> Record {
 #[test]
 fn the_form_of_crystaldiskmark_has_a_row_for_each_load_and_says_who_wrote_it() {
     let record = crate::common::good_card();
-    let written = text(Format::CrystalDiskMark, std::slice::from_ref(&record));
+    let written = text(ReportFormat::CrystalDiskMark, std::slice::from_ref(&record));
     assert!(written.lines().nth(1).unwrap().starts_with("assay "), "{written}");
     let rows: Vec<&str> = written.lines().filter(|line| line.contains(" MB/s [")).collect();
     let plain = |m: &&assay_core::record::Measurement| m.bytes_per_second.is_some() && !m.workload.sync.each();
@@ -30,7 +30,7 @@ fn the_form_of_crystaldiskmark_has_a_row_for_each_load_and_says_who_wrote_it() {
 #[test]
 fn fios_json_has_its_fields_and_all_latencies() {
     let record = hostile(crate::common::good_card());
-    let document: Value = serde_json::from_str(&text(Format::FioJson, std::slice::from_ref(&record))).unwrap();
+    let document: Value = serde_json::from_str(&text(ReportFormat::FioJson, std::slice::from_ref(&record))).unwrap();
     let jobs = document["jobs"].as_array().unwrap();
     let repeats: Vec<_> = record.measurements.iter().flat_map(|m| m.repeats.iter().map(move |r| (m, r))).collect();
     assert_eq!(jobs.len(), repeats.len());
@@ -54,12 +54,12 @@ fn fios_json_has_its_fields_and_all_latencies() {
 #[test]
 fn the_long_table_has_as_many_cells_in_each_row() {
     let records = [hostile(crate::common::good_card()), crate::common::good_card()];
-    let table = text(Format::LongCsv, &records[1..]);
+    let table = text(ReportFormat::LongCsv, &records[1..]);
     let columns = table.lines().next().unwrap().split(',').count();
     assert!(table.lines().all(|line| line.split(',').count() == columns || line.contains('"')), "{table}");
     let repeats: usize = records[1].measurements.iter().map(|m| m.repeats.len()).sum();
     assert!(table.lines().filter(|line| line.contains(",iops,1/s,")).count() > repeats, "values and estimates");
-    assert!(!text(Format::LongCsv, &records[..1]).contains("\u{1b}"));
+    assert!(!text(ReportFormat::LongCsv, &records[..1]).contains("\u{1b}"));
 }
 
 #[test]
@@ -72,9 +72,9 @@ fn records_that_name_no_model_are_not_one_in_tables_and_series() {
     one.labels.clear();
     (one.medium.model, one.medium.vendor, one.medium.unit) = (None, None, None);
     let other = Record { id: "z000000001".to_owned(), ..one.clone() };
-    let series = text(Format::Prometheus, &[one.clone(), other.clone()]);
+    let series = text(ReportFormat::Prometheus, &[one.clone(), other.clone()]);
     assert_eq!(series.lines().filter(|line| line.starts_with("assay_valid{")).count(), 2, "{series}");
-    let table = text(Format::LongCsv, &[one.clone(), other]);
+    let table = text(ReportFormat::LongCsv, &[one.clone(), other]);
     let row = table.lines().nth(1).unwrap();
     assert!(row.starts_with(&format!("{},{},,", one.id, one.created)), "{row}");
 }
@@ -83,7 +83,7 @@ fn records_that_name_no_model_are_not_one_in_tables_and_series() {
 fn prometheus_reads_every_line() {
     let record = hostile(crate::common::good_card());
     let older = Record { created: "2020-01-01T00:00:00Z".to_owned(), id: "older".to_owned(), ..record.clone() };
-    let written = text(Format::Prometheus, &[older, record]);
+    let written = text(ReportFormat::Prometheus, &[older, record]);
     let mut series = Vec::new();
     for line in written.lines().filter(|line| !line.starts_with('#')) {
         let (labelled, value) = line.rsplit_once(' ').unwrap();
@@ -105,7 +105,7 @@ fn prometheus_reads_every_line() {
 #[test]
 fn the_phoronix_file_is_well_formed() {
     let records = [hostile(crate::common::good_card()), crate::common::good_card()];
-    let written = text(Format::OpenBenchmarking, &records);
+    let written = text(ReportFormat::OpenBenchmarking, &records);
     assert!(written.starts_with("<?xml") && !written.contains("<b>") && !written.contains('\u{1b}'));
     for element in ["PhoronixTestSuite", "System", "Result", "Entry", "Data", "Value"] {
         let (open, close) = (format!("<{element}>"), format!("</{element}>"));
@@ -127,7 +127,7 @@ fn counts_that_no_run_can_have_are_written_without_a_panic() {
         };
         repeat.histogram = histogram.into();
     }
-    for format in Format::ALL.iter().filter(|format| !format.is_picture()) {
+    for format in ReportFormat::ALL.iter().filter(|format| !format.is_picture()) {
         assert!(!render(*format, std::slice::from_ref(&record), &View::default()).unwrap().is_empty(), "{format:?}");
     }
 }

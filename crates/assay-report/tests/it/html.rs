@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use assay_analysis::advise;
-use assay_analysis::compare::{By, Request, compare, split};
+use assay_analysis::compare::{By, CompareRequest, compare, split};
 use assay_analysis::rank::{RankOptions, rank};
 use assay_core::histogram::{Histogram, StoredHistogram};
 use assay_report::{compare, html, rank};
@@ -83,7 +83,7 @@ fn pages() -> Vec<(&'static str, String)> {
     let report = rank(&all.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap();
     let cards = |query| assay_analysis::published(query).unwrap();
     let two = [cards("sandisk-ultra-a1"), cards("samsung-evo-plus-64gb")];
-    let compared = compare(&split(&two, By::Model), &Request::default()).unwrap();
+    let compared = compare(&split(&two, By::Model), &CompareRequest::default()).unwrap();
     let classes = assay_report::advise::class(&advise::class(&two[0], &[]).unwrap());
     let records: Vec<_> = crate::common::all().into_iter().map(|(_, r)| r).collect();
     vec![

@@ -7,7 +7,7 @@ use assay_core::original::Crosscheck;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Origin, Record, Sensor, Source};
 use assay_core::verification::{Method, NoDirect, ReadBack, SectorCounts, Verdict, Verification};
-use assay_report::{Format, Redactor, View, render};
+use assay_report::{Redactor, ReportFormat, View, render};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -193,12 +193,13 @@ prop_compose! {
     }
 }
 
-fn text(format: Format, record: &Record) -> String {
+fn text(format: ReportFormat, record: &Record) -> String {
     let content = render(format, std::slice::from_ref(record), &View::default()).expect("a report");
     String::from_utf8(content).expect("text")
 }
 
-const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Svg];
+const FORMATS: [ReportFormat; 5] =
+    [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Csv, ReportFormat::Json, ReportFormat::Svg];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
@@ -244,13 +245,15 @@ fn the_same_search_finds_them_where_identities_are_kept() {
     };
     for record in secrets.both() {
         assert_eq!(Redactor::keeping_identities().record(&record).unwrap(), record);
-        let shown = text(Format::Json, &record);
+        let shown = text(ReportFormat::Json, &record);
         for secret in secrets.all() {
             assert!(shown.contains(secret), "{secret} is not planted");
         }
-        for (format, secret) in
-            [(Format::Html, "SN0353445AB"), (Format::Markdown, "storage1.lan"), (Format::Csv, "alicezq")]
-        {
+        for (format, secret) in [
+            (ReportFormat::Html, "SN0353445AB"),
+            (ReportFormat::Markdown, "storage1.lan"),
+            (ReportFormat::Csv, "alicezq"),
+        ] {
             assert!(text(format, &record).contains(secret), "{format:?}");
         }
     }
@@ -431,7 +434,7 @@ fn whose_directory_it_is_is_not_told_elsewhere() {
         let mut record = crate::common::good_card();
         record.medium.path = path.into();
         record.labels.insert("note".into(), format!("borrowed from {name}"));
-        let out = text(Format::Json, &redacted(&record));
+        let out = text(ReportFormat::Json, &redacted(&record));
         assert!(!out.contains(name), "{path}: {name}");
     }
 }
@@ -468,7 +471,7 @@ fn an_sd_card_is_not_known_by_the_serial_number_within_its_cid() {
     record.warnings.push(
         Finding::NotSaved { reason: "mmc0: card with serial a1b2c3d4, by-id mmc-SC32G_0xa1b2c3d4".into() }.into(),
     );
-    let out = text(Format::Json, &redacted(&record));
+    let out = text(ReportFormat::Json, &redacted(&record));
     assert!(!out.contains("a1b2c3d4"), "{}", out.split("mmc0").nth(1).unwrap_or_default());
 }
 
@@ -491,7 +494,12 @@ fn fields_of_a_newer_version_stay_behind_and_a_note_says_so() {
     assert_eq!((&note["finding"]["kind"], &note["finding"]["fields"]), (&json!("fields_left_out"), &json!(6)));
     assert!(note["cause"].as_str().unwrap().contains("lacks 6 fields"), "{note}");
     let record: Record = serde_json::from_value(value).unwrap();
-    assert!(render(Format::Markdown, &[record], &View::default()).unwrap().windows(14).any(|w| w == b"lacks 6 fields"));
+    assert!(
+        render(ReportFormat::Markdown, &[record], &View::default())
+            .unwrap()
+            .windows(14)
+            .any(|w| w == b"lacks 6 fields")
+    );
 }
 
 /// Found by fuzzing: the field was left out, and the shared document could not be read.

@@ -10,7 +10,7 @@ use assay_core::suite::{Analysis, LEAST_REPEATS, PARTS, Suite, SuiteWorkload, me
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Op, Pattern, Stop, Together, Workload};
 use assay_engine::{RepeatSpec, Target};
-use assay_original::Subject;
+use assay_original::ToolSubject;
 
 use super::run::Session;
 use crate::adaptive;
@@ -35,7 +35,7 @@ pub(super) struct Planned {
     pub(super) spec: RepeatSpec,
     pub(super) target: Arc<Target>,
     /// What a tool works on that is no engine.
-    pub(super) subject: Subject,
+    pub(super) subject: ToolSubject,
     pub(super) soak: bool,
     /// Ends it when it is known well enough, where that was asked for.
     pub(super) stop: Option<AdaptiveStop>,
@@ -128,21 +128,21 @@ impl Session<'_> {
     }
 
     /// What a tool works on that runs this workload in place of an engine.
-    fn subject(&self, workload: &SuiteWorkload, turn: Turn, may_write: Option<u64>, target: &Target) -> Subject {
+    fn subject(&self, workload: &SuiteWorkload, turn: Turn, may_write: Option<u64>, target: &Target) -> ToolSubject {
         if !self.engines.has_originals() {
-            return Subject::default();
+            return ToolSubject::default();
         }
         // A tool that checks what it reads writes that first, and reads have no share of the bytes to write.
         let to_come = u64::from(turn.total.saturating_sub(turn.done).max(1));
         let write_bytes = may_write.unwrap_or_else(|| self.budget.write_left() / (2 * to_come));
         self.area.subject(
             target,
-            Subject {
+            ToolSubject {
                 device: self.record().medium.device.clone(),
                 time: turn.slot,
                 operation: self.pace.expected(workload).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
                 write_bytes,
-                ..Subject::default()
+                ..ToolSubject::default()
             },
         )
     }

@@ -16,8 +16,8 @@ use assay_core::suite::LEAST_REPEATS;
 use assay_core::units::{MIB, nanoseconds};
 use assay_device::owned::{OwnDir, OwnedError};
 use assay_engine as engine;
-use assay_original::{ProgramReport, Subject, run_program};
-use assay_programs::{Done, Figure, Fitted, Limits, Timed, Trouble, Work, fit, run};
+use assay_original::{ProgramReport, ToolSubject, run_program};
+use assay_programs::{Done, Fitted, ProgramFigure, ProgramLimits, ProgramTrouble, Timed, Work, fit, run};
 use assay_stats::geometric;
 
 use super::run::Session;
@@ -169,8 +169,8 @@ impl Session<'_> {
                 self.take_program(&entry.asked.name, &fitted.program, made, round);
                 NextProgram::Go
             }
-            Err(Trouble::Stopped) => NextProgram::End,
-            Err(Trouble::LeftOut(reason)) => {
+            Err(ProgramTrouble::Stopped) => NextProgram::End,
+            Err(ProgramTrouble::LeftOut(reason)) => {
                 entry.left_out = Some(reason);
                 NextProgram::Go
             }
@@ -197,11 +197,11 @@ impl Session<'_> {
     }
 
     /// Limits of a repeat. `writing` more repeats write.
-    fn limits(&self, time: Duration, writing: u64, files: Option<&OwnDir>) -> Limits {
+    fn limits(&self, time: Duration, writing: u64, files: Option<&OwnDir>) -> ProgramLimits {
         let settings = self.draft.settings();
         let written = self.budget.written_now() + self.whole.written_now();
         let layout = settings.layout.as_ref().filter(|layout| layout.bytes > 0 && layout.elapsed_ns > 0);
-        Limits {
+        ProgramLimits {
             time,
             write_bytes: self.request.suite.max_write.0.saturating_sub(written) / writing.max(1),
             space_bytes: files.and_then(|files| room(files.directory()).ok()).unwrap_or(0),
@@ -227,7 +227,7 @@ impl Session<'_> {
         files: Option<Arc<OwnDir>>,
         time: Duration,
         round: u64,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<Done, ProgramTrouble> {
         let beat = Arc::new(AtomicU64::new(0));
         let meter = self.meter.clone();
         let work = Work {
@@ -246,13 +246,13 @@ impl Session<'_> {
             drop(work);
             let _ = sender.send(result);
         });
-        begun.map_err(|error| Trouble::Io { what: "starting a thread", error })?;
+        begun.map_err(|error| ProgramTrouble::Io { what: "starting a thread", error })?;
         let (mut last, mut moved, mut stopped) = (0, Instant::now(), None);
         loop {
             match answer.recv_timeout(LOOK) {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Trouble::Wrong("a program ended without a result".to_owned()));
+                    return Err(ProgramTrouble::Wrong("a program ended without a result".to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -261,11 +261,11 @@ impl Session<'_> {
                 (last, moved) = (now, Instant::now());
             }
             if self.control.stopped() && stopped.get_or_insert_with(Instant::now).elapsed() > AFTER_STOP {
-                return Err(Trouble::Stopped);
+                return Err(ProgramTrouble::Stopped);
             }
             if moved.elapsed() > self.request.hang_after * SYNC {
                 let error = std::io::Error::from_raw_os_error(TIMED_OUT);
-                return Err(Trouble::Io { what: "waiting for the medium", error });
+                return Err(ProgramTrouble::Io { what: "waiting for the medium", error });
             }
         }
     }
@@ -277,7 +277,7 @@ impl Session<'_> {
         files: Option<Arc<OwnDir>>,
         time: Duration,
         round: u64,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<Done, ProgramTrouble> {
         let mark = self.host_monitor.before();
         let made = self.run_program(fitted, files, time, round);
         for finding in self.host_monitor.after(&mark) {
@@ -335,14 +335,14 @@ impl Session<'_> {
     }
 
     /// What a failed program says of the medium: the run ends with it, unless the file system was only full.
-    fn program_failed(&mut self, entry: &mut ProgramEntry, trouble: &Trouble) -> NextProgram {
+    fn program_failed(&mut self, entry: &mut ProgramEntry, trouble: &ProgramTrouble) -> NextProgram {
         let errno = match trouble {
-            Trouble::Io { error, .. } => error.raw_os_error(),
-            Trouble::Owned(OwnedError::Io { source, .. }) => source.raw_os_error(),
+            ProgramTrouble::Io { error, .. } => error.raw_os_error(),
+            ProgramTrouble::Owned(OwnedError::Io { source, .. }) => source.raw_os_error(),
             _ => None,
         };
         let failure = match trouble {
-            Trouble::Wrong(_) => RunFailure::Host,
+            ProgramTrouble::Wrong(_) => RunFailure::Host,
             _ => errno.map_or(RunFailure::Other, RunFailure::from_errno),
         };
         if failure == RunFailure::OutOfSpace {
@@ -371,7 +371,7 @@ fn program_entry(asked: &SuiteProgram, record: &Record) -> ProgramEntry {
 }
 
 /// Adds the figure of a repeat and what it took.
-fn add_figures(score: &mut Score, figure: &Figure, threads: u32) {
+fn add_figures(score: &mut Score, figure: &ProgramFigure, threads: u32) {
     let Some(run) = score.program.as_mut() else { return };
     let before: u64 = run.elapsed_ns.iter().sum();
     let Timed { elapsed, processor, crossed } = figure.timed;
@@ -413,10 +413,10 @@ impl Session<'_> {
         files: Option<Arc<OwnDir>>,
         time: Duration,
         round: u32,
-    ) -> Result<Made, Trouble> {
+    ) -> Result<Made, ProgramTrouble> {
         if self.request.engine == EngineChoice::Peer(Peer::Reference) {
             drop(files);
-            let tool = asked.original.ok_or(Trouble::LeftOut(Shortfall::NoOriginal))?;
+            let tool = asked.original.ok_or(ProgramTrouble::LeftOut(Shortfall::NoOriginal))?;
             return self.by_original(tool, fitted, time, round);
         }
         let Some(tool) = self.program_peer(asked) else {
@@ -430,7 +430,7 @@ impl Session<'_> {
         if first {
             drop(files.take());
             theirs = Some(self.original(tool, fitted, time, round));
-            files = self.files(&fitted.program).map_err(Trouble::LeftOut)?;
+            files = self.files(&fitted.program).map_err(ProgramTrouble::LeftOut)?;
         }
         let done = self.made(fitted, files, time, u64::from(round))?;
         self.count(&done);
@@ -448,19 +448,26 @@ impl Session<'_> {
     }
 
     /// One repeat by a tool in place of the program.
-    fn by_original(&mut self, tool: Original, fitted: &Fitted, time: Duration, round: u32) -> Result<Made, Trouble> {
+    fn by_original(
+        &mut self,
+        tool: Original,
+        fitted: &Fitted,
+        time: Duration,
+        round: u32,
+    ) -> Result<Made, ProgramTrouble> {
         let before = proof::read(self.meter.as_deref());
         let report = self.original(tool, fitted, time, round).map_err(|trouble| match trouble {
             // What the host lacks is no fault of the medium.
-            engine::Trouble::Setup(said) => Trouble::LeftOut(Shortfall::Refused { said }),
-            other => {
-                Trouble::Io { what: "its original", error: std::io::Error::other(crosscheck::trouble_text(&other)) }
-            }
+            engine::RepeatTrouble::Setup(said) => ProgramTrouble::LeftOut(Shortfall::Refused { said }),
+            other => ProgramTrouble::Io {
+                what: "its original",
+                error: std::io::Error::other(crosscheck::trouble_text(&other)),
+            },
         })?;
-        let report = report.ok_or(Trouble::Stopped)?;
+        let report = report.ok_or(ProgramTrouble::Stopped)?;
         let crossed = before.zip(proof::read(self.meter.as_deref())).map(|(before, after)| after - before);
         let timed = Timed { elapsed: report.elapsed, processor: None, crossed };
-        let figure = Figure { of: "", value: report.value, unit: operations_unit(&fitted.program), timed };
+        let figure = ProgramFigure { of: "", value: report.value, unit: operations_unit(&fitted.program), timed };
         // What it wrote is counted.
         Ok((Done { figures: vec![figure], threads: 1, ..Done::default() }, Some(report.run)))
     }
@@ -472,13 +479,13 @@ impl Session<'_> {
         fitted: &Fitted,
         time: Duration,
         round: u32,
-    ) -> Result<Option<ProgramReport>, engine::Trouble> {
-        let missing = || engine::Trouble::Setup(format!("{} is missing", tool.name()));
+    ) -> Result<Option<ProgramReport>, engine::RepeatTrouble> {
+        let missing = || engine::RepeatTrouble::Setup(format!("{} is missing", tool.name()));
         let found = self.engines.original(tool).cloned().ok_or_else(missing)?;
         if let Some(trouble) = self.area.prepare_for(Instrument::Tool(tool)) {
             return Err(trouble);
         }
-        let subject = self.area.subject(&self.area.target, Subject { time, ..Subject::default() });
+        let subject = self.area.subject(&self.area.target, ToolSubject { time, ..ToolSubject::default() });
         let rounds = (self.request.seed ^ u64::from(round), self.request.hang_after);
         let report = run_program(&found, &fitted.program, &subject, rounds, &self.control);
         self.area.remove_original();
@@ -514,7 +521,7 @@ mod tests {
 
     #[test]
     fn shares_are_means_over_the_time_of_all_repeats() {
-        let figure = |value, seconds: u64, busy_ms: u64, processor_ms: u64| Figure {
+        let figure = |value, seconds: u64, busy_ms: u64, processor_ms: u64| ProgramFigure {
             of: "",
             value,
             unit: "MB/s",

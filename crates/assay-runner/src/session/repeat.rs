@@ -27,7 +27,7 @@ use crate::proof::Proof;
 use crate::request::lasted_ns;
 use crate::summary::{Interval, batching, estimate, half_width, repeat_of_window, replace_findings};
 use crate::timeout::{NoAnswer, SYNC, no_thread, within};
-use crate::together::{Start, Step, Word, sleep_until_set_up, timed};
+use crate::together::{RepeatStep, Start, Word, sleep_until_set_up, timed};
 use crate::{crosscheck, proof, summary};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
@@ -171,7 +171,7 @@ impl Session<'_> {
         let number = planned.first().and_then(|planned| u32::try_from(planned.index).ok());
         let Some((rendezvous, workload)) = self.rendezvous.as_deref_mut().zip(number) else { return Word::Alone };
         let writes = planned.iter().any(|planned| planned.spec.workload.writes());
-        let step = Step { stage: u32::from(writes), round: turn.round, workload };
+        let step = RepeatStep { stage: u32::from(writes), round: turn.round, workload };
         let control = &self.control;
         let (word, waited) = timed(|| {
             let word = rendezvous.ready(step, control);

@@ -12,7 +12,7 @@ use assay_core::record::Record;
 use assay_core::suite::SuiteWorkload;
 use assay_core::workload::Workload;
 use assay_device::{ProofMeter, TargetInfo};
-use assay_engine::{Control, DirectSupport, NullCost, RepeatReport, Target, Trouble, null_cost};
+use assay_engine::{Control, DirectSupport, NullCost, RepeatReport, RepeatTrouble, Target, null_cost};
 
 use crate::area::Area;
 use crate::budget::{Budget, workloads_bytes, workloads_time};
@@ -22,7 +22,7 @@ use crate::error::RunError;
 use crate::evidence::HostMonitor;
 use crate::pace::Pace;
 use crate::prepare::PreparedRun;
-use crate::request::Request;
+use crate::request::RunRequest;
 use crate::timeout::{AFTER_STOP, DeviceHealth, HUNG_ALREADY, SYNC};
 use crate::together::Rendezvous;
 use crate::watch::{Watch, note_down};
@@ -33,7 +33,7 @@ const CALIBRATION: Duration = Duration::from_millis(30);
 
 /// A run under way.
 pub(crate) struct Session<'o> {
-    pub(crate) request: Request,
+    pub(crate) request: RunRequest,
     pub(crate) engines: Engines,
     pub(crate) area: Area,
     /// Most bytes of the test area.
@@ -167,7 +167,7 @@ fn device_health(seen: &TargetInfo) -> DeviceHealth {
 }
 
 /// The bytes of the area as a multiple of the alignment of direct I/O; refuses blocks that are none.
-pub(super) fn aligned(request: &Request, area_bytes: u64, alignment: u64) -> Result<u64, RunError> {
+pub(super) fn aligned(request: &RunRequest, area_bytes: u64, alignment: u64) -> Result<u64, RunError> {
     let odd = |w: &SuiteWorkload| {
         let shares = w.blocks.shares().iter().chain(w.refined.writes.shares());
         let sizes = shares.map(|share| share.block_bytes).chain([w.block.0]).chain(w.refined.align_bytes);
@@ -294,22 +294,22 @@ impl Session<'_> {
         let (failure, detail) = match &report.trouble {
             None if stopped => (RunFailure::Interrupted, String::new()),
             None => return Outcome::Completed,
-            Some(Trouble::Io { write, offset, errno: 0 }) => {
+            Some(RepeatTrouble::Io { write, offset, errno: 0 }) => {
                 let words = format!("{} at offset {offset} moved fewer bytes than asked", op(*write));
                 examined(RunFailure::IoError, *write, words)
             }
-            Some(Trouble::Io { write, offset, errno }) => {
+            Some(RepeatTrouble::Io { write, offset, errno }) => {
                 let words = format!("{} at offset {offset}: {}", op(*write), system(*errno));
                 examined(RunFailure::from_errno(*errno), *write, words)
             }
-            Some(Trouble::Sync { errno }) => {
+            Some(RepeatTrouble::Sync { errno }) => {
                 examined(RunFailure::from_errno(*errno), true, format!("sync: {}", system(*errno)))
             }
-            Some(Trouble::Hung { after }) => {
+            Some(RepeatTrouble::Hung { after }) => {
                 (RunFailure::Hung, format!("nothing completed for {}", assay_core::units::span(*after)))
             }
-            Some(Trouble::Setup(message)) => (RunFailure::Host, message.clone()),
-            Some(Trouble::Peer(message)) => (RunFailure::Other, message.clone()),
+            Some(RepeatTrouble::Setup(message)) => (RunFailure::Host, message.clone()),
+            Some(RepeatTrouble::Peer(message)) => (RunFailure::Other, message.clone()),
         };
         self.failed(failure, detail, Some(&workload.name))
     }

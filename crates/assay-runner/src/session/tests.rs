@@ -11,8 +11,8 @@ use assay_core::record::{Batching, Measurement, Repeat};
 use assay_core::suite::Suite;
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Op, Pattern, Stop};
-use assay_engine::{Control, RepeatReport, Trouble};
-use assay_original::Subject;
+use assay_engine::{Control, RepeatReport, RepeatTrouble};
+use assay_original::ToolSubject;
 
 use super::order::in_order;
 use super::plan::{LoadEntry, Turn, spread};
@@ -21,19 +21,19 @@ use crate::budget::Budget;
 use crate::choose::{EngineChoice, OwnEngine};
 use crate::error::RunError;
 use crate::prepare::PreparedRun;
-use crate::request::{RawMode, Request};
+use crate::request::{RawMode, RunRequest};
 use crate::samples::{Listener, asked};
-use crate::together::{Rendezvous, Step, Word};
+use crate::together::{Rendezvous, RepeatStep, Word};
 
 const MIB: u64 = 1 << 20;
 
 /// A write and a read of 150 ms, twice each, on 1 MiB.
-fn request(directory: &Path) -> Request {
+fn request(directory: &Path) -> RunRequest {
     let text = "name = \"steps\"\nversion = 1\npurpose = \"a test\"\nbudget = \"30s\"\nmax_write = \"8MiB\"\nrepeats = 2\n\
                 span = \"1MiB\"\n[[workload]]\nname = \"w\"\nop = \"write\"\npattern = \"random\"\nblock = \"4KiB\"\nduration = \"150ms\"\n\
                 [[workload]]\nname = \"r\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\n\
                 duration = \"150ms\"\n";
-    Request {
+    RunRequest {
         path: directory.to_owned(),
         suite: Suite::parse(text, "test").unwrap(),
         translated: Vec::new(),
@@ -48,7 +48,7 @@ fn request(directory: &Path) -> Request {
         hang_after: Duration::from_secs(30),
         sensors: Vec::new(),
         notes: Vec::new(),
-        source_tree: std::sync::Arc::new(assay_programs::Tree::generated()),
+        source_tree: std::sync::Arc::new(assay_programs::SourceTree::generated()),
         resume: None,
     }
 }
@@ -162,7 +162,7 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
 }
 
 /// The suite of [`request`] at QD8, which leaves what is known.
-fn until_enough(directory: &Path) -> Request {
+fn until_enough(directory: &Path) -> RunRequest {
     let mut request = request(directory);
     (request.suite.repeats, request.suite.enough) = (3, Some(0.05));
     request.suite.workloads.iter_mut().for_each(|w| (w.duration, w.queue_depth) = (None, 8));
@@ -288,7 +288,7 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
     let planned = session.plan(&mut entries[1], None, turn).unwrap().unwrap();
     let mut report = session
         .engines
-        .run(&[(planned.instrument, &planned.spec)], &Subject::default(), &control, &mut |_, _| {
+        .run(&[(planned.instrument, &planned.spec)], &ToolSubject::default(), &control, &mut |_, _| {
             std::ops::ControlFlow::Continue(())
         })
         .remove(0);
@@ -305,15 +305,15 @@ fn the_trouble_of_a_repeat_ends_it_by_its_kind() {
         (format!("write at offset 0: {}", message_of(full)), format!("sync: {}", message_of(read_only)));
     for (trouble, kind, words) in [
         (
-            Trouble::Io { write: false, offset: 512, errno: 0 },
+            RepeatTrouble::Io { write: false, offset: 512, errno: 0 },
             RunFailure::IoError,
             "read at offset 512 moved fewer bytes",
         ),
-        (Trouble::Io { write: true, offset: 0, errno: full }, RunFailure::OutOfSpace, no_space.as_str()),
-        (Trouble::Sync { errno: read_only }, RunFailure::ReadOnly, protected.as_str()),
-        (Trouble::Hung { after: Duration::from_secs(30) }, RunFailure::Hung, "nothing completed for 30"),
-        (Trouble::Setup("no threads".to_owned()), RunFailure::Host, "no threads"),
-        (Trouble::Peer("fio: no".to_owned()), RunFailure::Other, "fio: no"),
+        (RepeatTrouble::Io { write: true, offset: 0, errno: full }, RunFailure::OutOfSpace, no_space.as_str()),
+        (RepeatTrouble::Sync { errno: read_only }, RunFailure::ReadOnly, protected.as_str()),
+        (RepeatTrouble::Hung { after: Duration::from_secs(30) }, RunFailure::Hung, "nothing completed for 30"),
+        (RepeatTrouble::Setup("no threads".to_owned()), RunFailure::Host, "no threads"),
+        (RepeatTrouble::Peer("fio: no".to_owned()), RunFailure::Other, "fio: no"),
     ] {
         report.trouble = Some(trouble);
         match of(&session, &report) {
@@ -371,7 +371,7 @@ fn a_run_that_another_one_joined_says_so_once() {
 }
 
 /// The suite with programs beside its workloads, by an engine that reaches the medium.
-fn with_programs(directory: &Path, programs: &str) -> Request {
+fn with_programs(directory: &Path, programs: &str) -> RunRequest {
     let mut request = request(directory);
     let text =
         format!("{}{programs}", request.suite.to_text().replace("\"8MiB\"", "\"24MiB\"").replace("\"30s\"", "\"90s\""));
@@ -472,7 +472,7 @@ fn a_run_whose_budget_is_used_up_before_any_workload_is_not_complete() {
 struct LostAtTheEnd(Control);
 
 impl Rendezvous for LostAtTheEnd {
-    fn ready(&mut self, _: Step, _: &Control) -> Word {
+    fn ready(&mut self, _: RepeatStep, _: &Control) -> Word {
         Word::Alone
     }
 

@@ -28,7 +28,7 @@ pub struct Bounds {
 ///
 /// # Errors
 /// No value, or one that is not positive and finite.
-pub fn bounds(values: &[f64]) -> Result<Bounds, Refusal> {
+pub fn bounds(values: &[f64]) -> Result<Bounds, InputRefusal> {
     let n = all_positive("repeats", values)?.len();
     let count = n as f64;
     let mean = log_mean(values);
@@ -69,9 +69,9 @@ pub struct Tolerance {
 ///
 /// # Errors
 /// Fewer than two units, shares that are not inside 0 to 1.
-pub fn tolerance_factor(n: usize, content: f64, confidence: f64) -> Result<f64, Refusal> {
+pub fn tolerance_factor(n: usize, content: f64, confidence: f64) -> Result<f64, InputRefusal> {
     if n < 2 {
-        return Err(Refusal::TooFew { what: "units", least: 2, given: n });
+        return Err(InputRefusal::TooFew { what: "units", least: 2, given: n });
     }
     let inside = |what, value: f64| positive(what, a_share(what, value)?.min(1.0 - value)).map(|_| value);
     let (content, confidence) = (inside("the share of units", content)?, inside("the confidence", confidence)?);
@@ -96,7 +96,7 @@ pub fn tolerance_factor(n: usize, content: f64, confidence: f64) -> Result<f64, 
 ///
 /// # Errors
 /// No unit, values that are not positive and finite, a share that is not inside 0 to 1.
-pub fn tolerance(units: &[f64], content: f64) -> Result<Option<Tolerance>, Refusal> {
+pub fn tolerance(units: &[f64], content: f64) -> Result<Option<Tolerance>, InputRefusal> {
     let n = all_positive("units", units)?.len();
     if n < 2 {
         return Ok(None);
@@ -135,7 +135,7 @@ fn noncentral_t(t: f64, degrees: f64, shift: f64) -> f64 {
 
 /// Input that no decision can be drawn from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Refusal {
+pub enum InputRefusal {
     /// A quantity that has to be above zero and finite is not.
     NotPositive {
         /// Which one.
@@ -184,7 +184,7 @@ pub enum Refusal {
     OneUnit,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for InputRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotPositive { what, value } => write!(f, "{what} has to be above zero, not {value}"),
@@ -200,39 +200,39 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for InputRefusal {}
 
 /// `value` where it is above zero and finite.
 ///
 /// # Errors
-/// [`Refusal::NotPositive`] where it is not.
-pub fn positive(what: &'static str, value: f64) -> Result<f64, Refusal> {
-    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(Refusal::NotPositive { what, value }) }
+/// [`InputRefusal::NotPositive`] where it is not.
+pub fn positive(what: &'static str, value: f64) -> Result<f64, InputRefusal> {
+    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(InputRefusal::NotPositive { what, value }) }
 }
 
 /// `value` where it is zero or more and finite.
 ///
 /// # Errors
-/// [`Refusal::Negative`] where it is not.
-pub fn not_negative(what: &'static str, value: f64) -> Result<f64, Refusal> {
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(Refusal::Negative { what, value }) }
+/// [`InputRefusal::Negative`] where it is not.
+pub fn not_negative(what: &'static str, value: f64) -> Result<f64, InputRefusal> {
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(InputRefusal::Negative { what, value }) }
 }
 
 /// `value` where it is from 0 to 1.
 ///
 /// # Errors
-/// [`Refusal::NotAShare`] where it is not.
-pub fn a_share(what: &'static str, value: f64) -> Result<f64, Refusal> {
-    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(Refusal::NotAShare { what, value }) }
+/// [`InputRefusal::NotAShare`] where it is not.
+pub fn a_share(what: &'static str, value: f64) -> Result<f64, InputRefusal> {
+    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(InputRefusal::NotAShare { what, value }) }
 }
 
 /// Refuses fewer than it takes.
-pub(crate) fn at_least(what: &'static str, least: usize, given: usize) -> Result<(), Refusal> {
-    if given >= least { Ok(()) } else { Err(Refusal::TooFew { what, least, given }) }
+pub(crate) fn at_least(what: &'static str, least: usize, given: usize) -> Result<(), InputRefusal> {
+    if given >= least { Ok(()) } else { Err(InputRefusal::TooFew { what, least, given }) }
 }
 
 /// `values` where there is at least one and all are above zero and finite.
-pub(crate) fn all_positive<'a>(what: &'static str, values: &'a [f64]) -> Result<&'a [f64], Refusal> {
+pub(crate) fn all_positive<'a>(what: &'static str, values: &'a [f64]) -> Result<&'a [f64], InputRefusal> {
     at_least(what, 1, values.len())?;
     for value in values {
         positive(what, *value)?;

@@ -5,10 +5,10 @@ pub(crate) mod bounds;
 mod posterior;
 
 pub use bounds::{
-    Bounds, CONFIDENCE, LEAST_RUNS, Refusal, Tolerance, a_share, bounds, not_negative, positive, tolerance,
+    Bounds, CONFIDENCE, InputRefusal, LEAST_RUNS, Tolerance, a_share, bounds, not_negative, positive, tolerance,
     tolerance_factor,
 };
 pub use posterior::{
-    About, Acceptability, Alternative, Combination, FIRST, Loss, Posterior, Weights, acceptability, draws_together,
-    index, losses,
+    About, Acceptability, Alternative, ChoiceLoss, Combination, FIRST, Posterior, Weights, acceptability,
+    draws_together, index, losses,
 };

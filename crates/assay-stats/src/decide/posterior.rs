@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::super::interval::log_mean;
-use super::bounds::{Refusal, all_positive, not_negative, positive};
+use super::bounds::{InputRefusal, all_positive, not_negative, positive};
 use crate::random::Generator;
 
 /// What a statement is about.
@@ -39,7 +39,7 @@ impl Posterior {
     ///
     /// # Errors
     /// A value that is not positive and finite.
-    pub fn point(value: f64) -> Result<Self, Refusal> {
+    pub fn point(value: f64) -> Result<Self, InputRefusal> {
         Ok(Self { log_mean: positive("the value", value)?.ln(), spread: None })
     }
 
@@ -47,7 +47,7 @@ impl Posterior {
     ///
     /// # Errors
     /// No value, or one that is not positive and finite.
-    pub fn of_units(means: &[f64]) -> Result<Self, Refusal> {
+    pub fn of_units(means: &[f64]) -> Result<Self, InputRefusal> {
         let values = all_positive("units", means)?;
         let n = values.len() as f64;
         let log_mean = log_mean(values);
@@ -69,9 +69,9 @@ impl Posterior {
         mean_variance: f64,
         unit_variance: Option<f64>,
         degrees: f64,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, InputRefusal> {
         if !log_mean.is_finite() {
-            return Err(Refusal::NotPositive { what: "the mean", value: log_mean.exp() });
+            return Err(InputRefusal::NotPositive { what: "the mean", value: log_mean.exp() });
         }
         let mean_variance = not_negative("the variance of the mean", mean_variance)?;
         let unit_variance = unit_variance.map(|v| not_negative("the variance between units", v)).transpose()?;
@@ -120,19 +120,19 @@ impl Posterior {
     /// `count` logarithms of what the rate may be.
     ///
     /// # Errors
-    /// [`Refusal::NoInterval`] for a point; [`Refusal::OneUnit`] for a next unit where runs of one
+    /// [`InputRefusal::NoInterval`] for a point; [`InputRefusal::OneUnit`] for a next unit where runs of one
     /// unit are all there is.
-    pub fn draws(&self, about: About, count: usize, seed: u64) -> Result<Vec<f64>, Refusal> {
+    pub fn draws(&self, about: About, count: usize, seed: u64) -> Result<Vec<f64>, InputRefusal> {
         let mut generator = Generator::new(seed);
         let draw = self.sampler(about)?;
         Ok((0..count).map(|_| draw.next(&mut generator)).collect())
     }
 
-    pub(crate) fn sampler(&self, about: About) -> Result<Sampler, Refusal> {
-        let spread = self.spread.ok_or(Refusal::NoInterval { what: "the rate" })?;
+    pub(crate) fn sampler(&self, about: About) -> Result<Sampler, InputRefusal> {
+        let spread = self.spread.ok_or(InputRefusal::NoInterval { what: "the rate" })?;
         let variance = match about {
             About::Mean => spread.mean_variance,
-            About::NextUnit => spread.mean_variance + spread.unit_variance.ok_or(Refusal::OneUnit)?,
+            About::NextUnit => spread.mean_variance + spread.unit_variance.ok_or(InputRefusal::OneUnit)?,
         };
         Ok(Sampler { centre: self.log_mean, scale: variance.sqrt(), degrees: spread.degrees })
     }
@@ -147,7 +147,7 @@ pub fn draws_together<const N: usize>(
     about: About,
     count: usize,
     seed: u64,
-) -> Result<Vec<[f64; N]>, Refusal> {
+) -> Result<Vec<[f64; N]>, InputRefusal> {
     let mut samplers = Vec::with_capacity(N);
     for rate in rates {
         samplers.push(rate.sampler(about)?);
@@ -190,7 +190,7 @@ pub struct Alternative {
 
 /// The results of choosing one alternative, over all draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Loss {
+pub struct ChoiceLoss {
     /// Probability of being on the front of cost and value.
     pub on_front: f64,
     /// Expected loss of value against the best, on the log scale: 0.01 is 1 %.
@@ -205,13 +205,19 @@ pub struct Loss {
 /// One is off the front in a draw where another costs less and is not worse by more than `equal`, or costs the same and
 /// is better by more than that.
 #[must_use]
-pub fn losses(alternatives: &[Alternative], about: About, equal: f64, worth: f64, seed: u64) -> Vec<Option<Loss>> {
+pub fn losses(
+    alternatives: &[Alternative],
+    about: About,
+    equal: f64,
+    worth: f64,
+    seed: u64,
+) -> Vec<Option<ChoiceLoss>> {
     let samplers = alternatives.iter().map(|a| a.value.sampler(about).ok());
     let known: Vec<(f64, Sampler)> =
         alternatives.iter().zip(samplers).filter_map(|(a, sampler)| Some((a.cost, sampler?))).collect();
     let mut tally = tally(&known, equal, worth, seed).into_iter();
     let share = |sum: f64| sum / DRAWS as f64;
-    let loss = |seen: Tally| Loss {
+    let loss = |seen: Tally| ChoiceLoss {
         on_front: share(seen.on_front as f64),
         value: share(seen.value),
         money: share(seen.money),
@@ -295,17 +301,21 @@ pub fn acceptability(
     combination: Combination,
     weights: Weights<'_>,
     seed: u64,
-) -> Result<Acceptability, Refusal> {
+) -> Result<Acceptability, InputRefusal> {
     let workloads = media.first().map_or(0, Vec::len);
     if workloads == 0 {
-        return Err(Refusal::TooFew { what: "media with workloads", least: 1, given: media.len() });
+        return Err(InputRefusal::TooFew { what: "media with workloads", least: 1, given: media.len() });
     }
     if let Some(other) = media.iter().find(|m| m.len() != workloads) {
-        return Err(Refusal::Lengths { what: "workloads of media", expected: workloads, given: other.len() });
+        return Err(InputRefusal::Lengths { what: "workloads of media", expected: workloads, given: other.len() });
     }
     if let Weights::Around(given) = weights {
         if given.len() != workloads {
-            return Err(Refusal::Lengths { what: "workloads and weights", expected: workloads, given: given.len() });
+            return Err(InputRefusal::Lengths {
+                what: "workloads and weights",
+                expected: workloads,
+                given: given.len(),
+            });
         }
         for weight in given {
             positive("a weight", *weight)?;
@@ -384,14 +394,14 @@ fn rank_at(row: &[f64], share: f64) -> usize {
 ///
 /// # Errors
 /// Lists of different lengths, values that are not positive, negative weights or none above zero.
-pub fn index(values: &[f64], reference: &[f64], weights: &[f64]) -> Result<f64, Refusal> {
+pub fn index(values: &[f64], reference: &[f64], weights: &[f64]) -> Result<f64, InputRefusal> {
     all_positive("workloads", values)?;
     all_positive("workloads of the reference", reference)?;
     for (what, given) in
         [("workloads and those of the reference", reference.len()), ("workloads and weights", weights.len())]
     {
         if given != values.len() {
-            return Err(Refusal::Lengths { what, expected: values.len(), given });
+            return Err(InputRefusal::Lengths { what, expected: values.len(), given });
         }
     }
     for weight in weights {
@@ -430,11 +440,11 @@ mod tests {
     fn a_point_refuses_and_runs_say_nothing_about_the_next_unit() {
         for p in [Posterior::point(5.0), Posterior::of_units(&[5.0])].map(Result::unwrap) {
             assert!((p.value() - 5.0).abs() < 1e-12 && !p.knows(About::Mean));
-            assert!(matches!(p.draws(About::Mean, 1, 0), Err(Refusal::NoInterval { .. })));
+            assert!(matches!(p.draws(About::Mean, 1, 0), Err(InputRefusal::NoInterval { .. })));
         }
         let specimen = Posterior::moderated(5f64.ln(), 0.01, None, 1.0).unwrap();
         assert!(specimen.knows(About::Mean) && !specimen.knows(About::NextUnit));
-        assert_eq!(specimen.draws(About::NextUnit, 1, 0), Err(Refusal::OneUnit));
+        assert_eq!(specimen.draws(About::NextUnit, 1, 0), Err(InputRefusal::OneUnit));
     }
 
     #[test]
@@ -498,7 +508,7 @@ mod tests {
     fn one_without_an_interval_takes_no_part() {
         let point = Alternative { cost: 1.0, value: Posterior::point(9.0).unwrap() };
         let found = losses(&[point, normal(20.0)], About::Mean, 0.03, 0.0, 1);
-        assert_eq!(found, [None, Some(Loss { on_front: 1.0, value: 0.0, money: 0.0 })]);
+        assert_eq!(found, [None, Some(ChoiceLoss { on_front: 1.0, value: 0.0, money: 0.0 })]);
         assert_eq!(losses(&[], About::Mean, 0.03, 0.0, 1), []);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::days::{Day, RunOfDay};
-use crate::decide::Refusal;
+use crate::decide::InputRefusal;
 use crate::decide::bounds::{at_least, not_negative, positive};
 use crate::interval::{LEVEL, student_t};
 use crate::random::Generator;
@@ -34,7 +34,7 @@ pub struct Meeting {
 
 /// When and where each unit is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct SessionPlan {
     /// Whether units move between rounds.
     pub mode: Mode,
     /// Model of each unit.
@@ -49,35 +49,35 @@ pub struct Plan {
     pub meetings: Vec<Meeting>,
 }
 
-impl Plan {
+impl SessionPlan {
     /// Checks that each unit is measured once a round, that no unit is in a wrong slot (twice in the same one, or away
     /// from its fixed one), and that no slot is double booked. Where units move for two rounds or more, it also checks
     /// that unit effects and slot effects can be separated.
     ///
     /// # Errors
     /// The first violation.
-    pub fn check(&self) -> Result<(), Fault> {
+    pub fn check(&self) -> Result<(), PlanFault> {
         at_least("slots", 1, self.slots)?;
         if let Some(stray) = self.meetings.iter().find(|m| !self.holds(m)) {
-            return Err(Fault::WrongSlot { unit: stray.unit });
+            return Err(PlanFault::WrongSlot { unit: stray.unit });
         }
         let mut taken = vec![false; self.rounds * self.waves * self.slots];
         let mut met = vec![0usize; self.models.len() * self.slots];
         for m in &self.meetings {
             let cell = (m.round * self.waves + m.wave) * self.slots + m.slot;
             if std::mem::replace(&mut taken[cell], true) {
-                return Err(Fault::DoubleBooking { round: m.round, wave: m.wave, slot: m.slot });
+                return Err(PlanFault::DoubleBooking { round: m.round, wave: m.wave, slot: m.slot });
             }
             met[m.unit * self.slots + m.slot] += 1;
         }
         let expected = if self.mode == Mode::Stay { self.rounds } else { 1 };
         for (unit, row) in met.chunks(self.slots).enumerate() {
             if row.iter().sum::<usize>() != self.rounds || row.iter().any(|n| *n != 0 && *n != expected) {
-                return Err(Fault::WrongSlot { unit });
+                return Err(PlanFault::WrongSlot { unit });
             }
         }
         if self.mode == Mode::Move && self.rounds > 1 && !self.connected() {
-            return Err(Fault::NotConnected);
+            return Err(PlanFault::NotConnected);
         }
         Ok(())
     }
@@ -135,16 +135,16 @@ const DRAWS: usize = 200;
 /// # Errors
 /// No unit, slot or round; more rounds than slots where units move; no plan among 200 that tells
 /// units from slots.
-pub fn plan(models: &[usize], slots: usize, rounds: usize, mode: Mode, seed: u64) -> Result<Plan, Fault> {
+pub fn plan(models: &[usize], slots: usize, rounds: usize, mode: Mode, seed: u64) -> Result<SessionPlan, PlanFault> {
     at_least("units", 1, models.len())?;
     at_least("slots", 1, slots)?;
     at_least("rounds", 1, rounds)?;
     if mode == Mode::Move && rounds > slots {
-        return Err(Fault::MoreRoundsThanSlots { rounds, slots });
+        return Err(PlanFault::MoreRoundsThanSlots { rounds, slots });
     }
     let mut generator = Generator::new(seed);
-    let mut best: Option<(usize, Plan)> = None;
-    let mut fault = Fault::NotConnected;
+    let mut best: Option<(usize, SessionPlan)> = None;
+    let mut fault = PlanFault::NotConnected;
     for _ in 0..DRAWS {
         let drawn = draw(models, slots, rounds, mode, &mut generator);
         if let Err(found) = drawn.check() {
@@ -159,7 +159,7 @@ pub fn plan(models: &[usize], slots: usize, rounds: usize, mode: Mode, seed: u64
     best.map(|(_, plan)| plan).ok_or(fault)
 }
 
-fn draw(models: &[usize], slots: usize, rounds: usize, mode: Mode, generator: &mut Generator) -> Plan {
+fn draw(models: &[usize], slots: usize, rounds: usize, mode: Mode, generator: &mut Generator) -> SessionPlan {
     let order = interleaved(models, generator);
     let waves = models.len().div_ceil(slots);
     let mut names: Vec<usize> = (0..slots).collect();
@@ -173,7 +173,7 @@ fn draw(models: &[usize], slots: usize, rounds: usize, mode: Mode, generator: &m
         }
     }
     meetings.sort_unstable();
-    Plan { mode, models: models.to_vec(), slots, rounds, waves, meetings }
+    SessionPlan { mode, models: models.to_vec(), slots, rounds, waves, meetings }
 }
 
 /// Units in an order that spreads models: again and again one random unit of each model that has
@@ -246,7 +246,7 @@ pub struct Cost {
 ///
 /// # Errors
 /// Minutes that are negative or not finite.
-pub fn cost(plan: &Plan, loads: &[PlannedLoad], fixed_minutes: f64) -> Result<Cost, Fault> {
+pub fn cost(plan: &SessionPlan, loads: &[PlannedLoad], fixed_minutes: f64) -> Result<Cost, PlanFault> {
     let mut session_minutes = not_negative("the minutes of a session", fixed_minutes)?;
     let mut written_once = 0u64;
     for load in loads {
@@ -269,9 +269,9 @@ pub fn cost(plan: &Plan, loads: &[PlannedLoad], fixed_minutes: f64) -> Result<Co
 
 /// Why a plan cannot be made.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fault {
+pub enum PlanFault {
     /// A value, or a number of values, that is not valid.
-    Input(Refusal),
+    Input(InputRefusal),
     /// More rounds than slots: a unit would be in a slot twice.
     MoreRoundsThanSlots {
         /// Rounds asked for.
@@ -297,7 +297,7 @@ pub enum Fault {
     NotConnected,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for PlanFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(refusal) => refusal.fmt(f),
@@ -318,10 +318,10 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for PlanFault {}
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
+impl From<InputRefusal> for PlanFault {
+    fn from(refusal: InputRefusal) -> Self {
         Self::Input(refusal)
     }
 }
@@ -330,7 +330,7 @@ impl From<Refusal> for Fault {
 
 /// A workload, as far as its place depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Workload {
+pub struct PlacedLoad {
     /// It writes.
     pub writes: bool,
     /// Block size in bytes.
@@ -344,7 +344,7 @@ pub struct Workload {
 /// 1949); an odd number of reads takes its rows forwards and backwards. Writes go from small to
 /// large blocks, starting at another one each time.
 #[must_use]
-pub fn session(workloads: &[Workload], unit: usize, round: usize) -> Vec<usize> {
+pub fn session(workloads: &[PlacedLoad], unit: usize, round: usize) -> Vec<usize> {
     let (mut writes, reads): (Vec<usize>, Vec<usize>) = (0..workloads.len()).partition(|i| workloads[*i].writes);
     writes.sort_by_key(|i| workloads[*i].block_bytes);
     let turn = unit + round;
@@ -391,7 +391,7 @@ pub struct Swap<'a> {
 
 /// A difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effect {
+pub struct SwapDifference {
     /// Suspect over other unit, or suspect's slot over the other slot.
     pub ratio: f64,
     /// Its 95 % interval.
@@ -404,9 +404,9 @@ pub struct Effect {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Culprit {
     /// Suspect against the other unit.
-    pub unit: Effect,
+    pub unit: SwapDifference,
     /// Suspect's slot against the other slot.
-    pub slot: Effect,
+    pub slot: SwapDifference,
     /// Degrees of freedom between sessions behind both; 0 where there is one in each place.
     pub degrees: u32,
 }
@@ -420,7 +420,7 @@ pub struct Culprit {
 ///
 /// # Errors
 /// Fewer than two repeats in a place, a session without any, values that are not positive and finite.
-pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
+pub fn swap(cells: &Swap<'_>) -> Result<Culprit, PlanFault> {
     let all = [cells.suspect_home, cells.suspect_away, cells.other_away, cells.other_home];
     let (mut means, mut weights) = ([0.0; 4], 0.0);
     for (mean, sessions) in means.iter_mut().zip(all) {
@@ -440,7 +440,7 @@ pub fn swap(cells: &Swap<'_>) -> Result<Culprit, Fault> {
     let idle = ((home + other_home) - (away + other_away)) / 2.0;
     let alone = if days.measured() == 0 { student_t(LEVEL, 1).unwrap_or(f64::INFINITY) * idle.abs() } else { 0.0 };
     let half = days.half(LEVEL, weights).unwrap_or(f64::INFINITY).max(alone);
-    let effect = |log: f64| Effect {
+    let effect = |log: f64| SwapDifference {
         ratio: log.exp(),
         interval: ((log - half).exp(), (log + half).exp()),
         real: log.abs() > half && log.abs() > LEAST_EFFECT.ln(),
@@ -482,8 +482,8 @@ mod tests {
 
     #[test]
     fn reads_come_first_and_writes_start_elsewhere_each_time() {
-        let read = |block_bytes| Workload { writes: false, block_bytes };
-        let write = |block_bytes| Workload { writes: true, block_bytes };
+        let read = |block_bytes| PlacedLoad { writes: false, block_bytes };
+        let write = |block_bytes| PlacedLoad { writes: true, block_bytes };
         let all = [write(131_072), read(4096), write(4096), read(131_072), write(16_384)];
         assert_eq!(session(&all, 0, 0), [1, 3, 2, 4, 0]);
         assert_eq!(session(&all, 1, 0), [3, 1, 4, 0, 2]);

@@ -4,6 +4,7 @@ mod design;
 mod race;
 
 pub use design::{
-    Cost, Culprit, Effect, Fault, Meeting, Mode, Plan, PlannedLoad, Swap, Workload, cost, plan, session, swap,
+    Cost, Culprit, Meeting, Mode, PlacedLoad, PlanFault, PlannedLoad, SessionPlan, Swap, SwapDifference, cost, plan,
+    session, swap,
 };
-pub use race::{Chances, Contender, NextAction, Order, Outcome, Rules, Step, in_race, intervals, lost, next};
+pub use race::{Chances, Contender, NextAction, Order, Outcome, RaceRules, RaceStep, in_race, intervals, lost, next};

@@ -9,7 +9,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::interval::log_mean;
-use super::design::Fault;
+use super::design::PlanFault;
 use crate::LEVEL;
 use crate::decide::bounds::{at_least, positive};
 use crate::random::Generator;
@@ -42,7 +42,7 @@ pub struct Contender {
 
 /// How the race is run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
+pub struct RaceRules {
     /// Units of every model before anything is concluded.
     pub first_units: u32,
     /// Slots that can be used at once: a stage takes one unit of each model, two where slots idle.
@@ -69,7 +69,7 @@ pub struct Rules {
     pub draws: u32,
 }
 
-impl Default for Rules {
+impl Default for RaceRules {
     fn default() -> Self {
         Self {
             first_units: 2,
@@ -90,7 +90,7 @@ impl Default for Rules {
 
 /// One step of the race.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct RaceStep {
     /// What to do.
     pub action: NextAction,
     /// Models that are dropped by this step; mark them before the next one.
@@ -112,10 +112,10 @@ const LARGEST_BATCH: u32 = 2;
 ///
 /// # Errors
 /// No model, unit means that are not positive and finite, or such rules.
-pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, Fault> {
+pub fn next(contenders: &[Contender], rules: &RaceRules, seed: u64) -> Result<RaceStep, PlanFault> {
     check(contenders, rules)?;
     let Some(class) = class(contenders) else {
-        return Ok(Step::at_once(NextAction::NothingFit));
+        return Ok(RaceStep::at_once(NextAction::NothingFit));
     };
     let names = |models: Vec<usize>| models.iter().map(|k| contenders[*k].name.clone()).collect();
     let eligible = |c: &Contender| c.outcome == class;
@@ -123,11 +123,11 @@ pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, 
         (0..contenders.len()).filter(|k| eligible(&contenders[*k]) && !contenders[*k].dropped).collect();
     let censored: Vec<usize> = active.iter().copied().filter(|k| contenders[*k].censored).collect();
     if censored.len() > 1 {
-        return Ok(Step::at_once(NextAction::CeilingTie { models: names(censored) }));
+        return Ok(RaceStep::at_once(NextAction::CeilingTie { models: names(censored) }));
     }
     let first = first_units(contenders, &active, rules);
     if !first.is_empty() {
-        return Ok(Step::at_once(match within_budget(first, rules) {
+        return Ok(RaceStep::at_once(match within_budget(first, rules) {
             orders if orders.is_empty() => NextAction::Exhausted { models: names(active) },
             orders => NextAction::Measure { orders },
         }));
@@ -137,7 +137,7 @@ pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, 
     let close = rules.close.ln();
     let found = chances(&models, contenders.len(), variance, degrees, close, rules.draws, seed);
     let Some(chances) = found else {
-        return Ok(Step::at_once(NextAction::NothingFit));
+        return Ok(RaceStep::at_once(NextAction::NothingFit));
     };
     let fewest = models.iter().map(|m| m.n).fold(f64::MAX, f64::min);
     let close_models = models.len() > 1 && chances.spread < 2.0 * (variance / fewest).sqrt();
@@ -158,7 +158,7 @@ pub fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, 
             orders => NextAction::Measure { orders },
         }
     };
-    Ok(Step { action, dropped, chances: Some(chances), close_models })
+    Ok(RaceStep { action, dropped, chances: Some(chances), close_models })
 }
 
 /// The failure class of the models that race: sound models, or models with failed units where there are no sound ones.
@@ -178,14 +178,14 @@ pub fn lost(log: f64) -> f64 {
     1.0 - (-log).exp()
 }
 
-impl Step {
+impl RaceStep {
     /// An action that needs no probabilities.
     fn at_once(action: NextAction) -> Self {
         Self { action, dropped: Vec::new(), chances: None, close_models: false }
     }
 }
 
-fn check(contenders: &[Contender], rules: &Rules) -> Result<(), Fault> {
+fn check(contenders: &[Contender], rules: &RaceRules) -> Result<(), PlanFault> {
     at_least("models", 1, contenders.len())?;
     for value in contenders.iter().flat_map(|c| &c.unit_means) {
         positive("the mean of a unit", *value)?;
@@ -203,13 +203,13 @@ fn units(contender: &Contender) -> u32 {
     u32::try_from(contender.unit_means.len()).unwrap_or(u32::MAX)
 }
 
-fn first_units(contenders: &[Contender], active: &[usize], rules: &Rules) -> Vec<Order> {
+fn first_units(contenders: &[Contender], active: &[usize], rules: &RaceRules) -> Vec<Order> {
     let missing = |c: &Contender| rules.first_units.saturating_sub(units(c));
     let order = |c: &Contender| Order { model: c.name.clone(), units: missing(c) };
     active.iter().map(|k| order(&contenders[*k])).filter(|o| o.units > 0).collect()
 }
 
-fn more_units(contenders: &[Contender], left: &[usize], rules: &Rules) -> Vec<Order> {
+fn more_units(contenders: &[Contender], left: &[usize], rules: &RaceRules) -> Vec<Order> {
     let models = u32::try_from(left.len()).unwrap_or(u32::MAX).max(1);
     let batch = (rules.slots / models).clamp(1, LARGEST_BATCH);
     let more = |c: &Contender| batch.min(rules.most_per_model.saturating_sub(units(c)));
@@ -218,7 +218,7 @@ fn more_units(contenders: &[Contender], left: &[usize], rules: &Rules) -> Vec<Or
 }
 
 /// As many of the orders as may be measured, those in front first.
-fn within_budget(orders: Vec<Order>, rules: &Rules) -> Vec<Order> {
+fn within_budget(orders: Vec<Order>, rules: &RaceRules) -> Vec<Order> {
     let mut left = rules.units_left;
     let cut = orders.into_iter().map(|o| {
         let units = o.units.min(left);
@@ -230,7 +230,7 @@ fn within_budget(orders: Vec<Order>, rules: &Rules) -> Vec<Order> {
 
 /// Variance of units and its degrees of freedom, prior and data together. A ceiling presses units
 /// together, so that models at it say nothing about the variance.
-pub(super) fn pooled(contenders: &[Contender], rules: &Rules) -> (f64, f64) {
+pub(super) fn pooled(contenders: &[Contender], rules: &RaceRules) -> (f64, f64) {
     let (squares, degrees) = squares(contenders);
     let all = rules.prior_degrees + degrees;
     ((rules.prior_degrees * rules.prior_deviation.powi(2) + squares) / all, all)
@@ -437,7 +437,7 @@ impl Chances {
 /// and reaches to the mean itself at least. That share is an estimate, too, of few models: its error is that of Morris (1983),
 /// "Parametric empirical Bayes inference", JASA 78.
 #[must_use]
-pub fn intervals(contenders: &[Contender], rules: &Rules, level: f64) -> Vec<Option<(f64, f64)>> {
+pub fn intervals(contenders: &[Contender], rules: &RaceRules, level: f64) -> Vec<Option<(f64, f64)>> {
     let (sum, measured) = squares(contenders);
     let (variance, degrees) =
         if measured >= rules.prior_degrees { (sum / measured, measured) } else { pooled(contenders, rules) };
@@ -478,7 +478,7 @@ mod tests {
     #[test]
     fn the_leader_is_drawn_to_the_others_by_what_chance_explains() {
         let pair = |mean: f64| model(&[mean - 0.1, mean + 0.1]);
-        let rules = Rules { prior_degrees: 3.0, ..Rules::default() };
+        let rules = RaceRules { prior_degrees: 3.0, ..RaceRules::default() };
         let all = intervals(&[pair(0.0), pair(1.0), pair(2.0)], &rules, 0.95);
         // t(3) at 97.5 % is 3.1824; the error 0.02 / 2; chance explains 0.01 of 1 between the models, which is known with
         // the squared error 2 · (0.01 · 1)².
@@ -493,11 +493,11 @@ mod tests {
     #[test]
     fn few_units_take_the_prior_and_models_at_the_ceiling_have_no_interval() {
         let held = Contender { censored: true, ..model(&[0.0, 0.1]) };
-        let all = intervals(&[model(&[0.0, 0.0]), held, model(&[])], &Rules::default(), 0.95);
+        let all = intervals(&[model(&[0.0, 0.0]), held, model(&[])], &RaceRules::default(), 0.95);
         // Four degrees of 10 % and one of 0: 0.008. t(5) at 97.5 % is 2.5706.
         let (low, high) = all[0].unwrap();
         assert!((high.ln() - 2.5706 * (0.008f64 / 2.0).sqrt()).abs() < 1e-4 && (low * high - 1.0).abs() < 1e-9);
         assert_eq!(all[1..], [None, None]);
-        assert_eq!(intervals(&[model(&[0.0, 0.0])], &Rules::default(), 1.0), [None]);
+        assert_eq!(intervals(&[model(&[0.0, 0.0])], &RaceRules::default(), 1.0), [None]);
     }
 }

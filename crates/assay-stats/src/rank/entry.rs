@@ -23,8 +23,8 @@ pub struct Entrant {
     /// Units measured.
     pub units: u32,
     /// Whether units of it failed.
-    pub class: Class,
-    /// Whether it is limited by the bus: its values are lower bounds (see [`super::Ceiling`]).
+    pub class: Precedence,
+    /// Whether it is limited by the bus: its values are lower bounds (see [`super::SlotCeiling`]).
     pub censored: bool,
     /// Whether its values are the best of several runs, which on average does less.
     pub flattered: bool,
@@ -82,7 +82,7 @@ impl Default for Options {
 
 /// Why there is no ranking.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Refusal {
+pub enum RankRefusal {
     /// A mean or variance is no number.
     Invalid(Invalid),
     /// Two entrants have this name.
@@ -102,7 +102,7 @@ pub enum Refusal {
     NoSpread,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RankRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid(invalid) => invalid.fmt(f),
@@ -121,13 +121,14 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for RankRefusal {}
 
 /// Refuses models that cannot be ranked for any values.
-pub(super) fn check(entrants: &[Entrant], options: &Options) -> Result<(), Refusal> {
+pub(super) fn check(entrants: &[Entrant], options: &Options) -> Result<(), RankRefusal> {
     check_options(options)?;
     for (at, e) in entrants.iter().enumerate() {
-        let bad = |what: &str, value| Err(Refusal::Invalid(Invalid { what: format!("{what} of {}", e.name), value }));
+        let bad =
+            |what: &str, value| Err(RankRefusal::Invalid(Invalid { what: format!("{what} of {}", e.name), value }));
         if !e.mean.is_finite() {
             return bad("mean logarithm", e.mean);
         }
@@ -135,25 +136,25 @@ pub(super) fn check(entrants: &[Entrant], options: &Options) -> Result<(), Refus
             return bad("variance", e.variance);
         }
         if entrants[..at].iter().any(|other| other.name == e.name) {
-            return Err(Refusal::Duplicate(e.name.clone()));
+            return Err(RankRefusal::Duplicate(e.name.clone()));
         }
     }
     Ok(())
 }
 
 /// Refuses options out of range.
-pub(super) fn check_options(options: &Options) -> Result<(), Refusal> {
+pub(super) fn check_options(options: &Options) -> Result<(), RankRefusal> {
     if !(options.alpha > 0.0 && options.alpha < 1.0) {
-        return Err(Refusal::Options("alpha"));
+        return Err(RankRefusal::Options("alpha"));
     }
     if !(options.delta >= 0.0 && options.delta.is_finite()) {
-        return Err(Refusal::Options("the equivalence margin"));
+        return Err(RankRefusal::Options("the equivalence margin"));
     }
     if options.prior_degrees.is_nan() || options.prior_degrees <= 0.0 {
-        return Err(Refusal::Options("the weight of the shared variance"));
+        return Err(RankRefusal::Options("the weight of the shared variance"));
     }
     if options.draws < LEAST_DRAWS {
-        return Err(Refusal::Options("the number of draws"));
+        return Err(RankRefusal::Options("the number of draws"));
     }
     Ok(())
 }
@@ -173,9 +174,9 @@ const COMPRESSED: f64 = 0.25;
 
 /// The largest rate that a slot lets through, in the values' unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ceiling(f64);
+pub struct SlotCeiling(f64);
 
-impl Ceiling {
+impl SlotCeiling {
     /// A ceiling; `None` where it is not positive and finite.
     #[must_use]
     pub fn new(rate: f64) -> Option<Self> {
@@ -215,13 +216,13 @@ fn half(held: impl Iterator<Item = bool>) -> bool {
 /// The ceiling that the values themselves show: the largest of all, where the best values of at
 /// least three models lie within 3 % of it. Each item is a model with the values of its repeats.
 #[must_use]
-pub fn measured_ceiling<V: AsRef<[f64]>>(models: &[V]) -> Option<Ceiling> {
+pub fn measured_ceiling<V: AsRef<[f64]>>(models: &[V]) -> Option<SlotCeiling> {
     let finite = |v: &&f64| v.is_finite() && **v > 0.0;
     let best: Vec<f64> =
         models.iter().filter_map(|m| m.as_ref().iter().filter(finite).copied().reduce(f64::max)).collect();
     let top = best.iter().copied().reduce(f64::max)?;
     let near = best.iter().filter(|v| **v >= top * (1.0 - AGREE)).count();
-    if near >= LEAST_MODELS { Ceiling::new(top) } else { None }
+    if near >= LEAST_MODELS { SlotCeiling::new(top) } else { None }
 }
 
 /// Whether the variance between the units of a model fell below a quarter of that at the smallest
@@ -261,7 +262,7 @@ pub enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum Precedence {
     /// No unit failed.
     #[default]
     Sound,
@@ -271,7 +272,7 @@ pub enum Class {
     Corrupt,
 }
 
-impl Class {
+impl Precedence {
     /// The class of a model whose units ended so. Runs aborted by the host do not count;
     /// `None` where nothing else is left.
     #[must_use]
@@ -290,7 +291,7 @@ impl Class {
 
 /// The interval of a share of units, between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
+pub struct UnitShare {
     /// Lower end.
     pub low: f64,
     /// Upper end.
@@ -301,12 +302,12 @@ pub struct Share {
 /// where no or all trials were events (Brown, Cai and DasGupta 2001, section 4.3).
 /// `None` for no trial, more events than trials, or a level outside 0 to 1.
 #[must_use]
-pub fn jeffreys(events: u64, trials: u64, level: f64) -> Option<Share> {
+pub fn jeffreys(events: u64, trials: u64, level: f64) -> Option<UnitShare> {
     let tail = (level > 0.0 && level < 1.0).then_some((1.0 - level) / 2.0)?;
     let others = trials.checked_sub(events).filter(|_| trials > 0)?;
     let (k, rest) = (events as f64, others as f64);
     let posterior = Beta::new(k + 0.5, rest + 0.5).ok()?;
-    Some(Share {
+    Some(UnitShare {
         low: if events == 0 { 0.0 } else { posterior.inverse_cdf(tail) },
         high: if others == 0 { 1.0 } else { posterior.inverse_cdf(1.0 - tail) },
     })
@@ -318,13 +319,13 @@ mod tests {
 
     #[test]
     fn halves_and_thresholds() {
-        let ceiling = Ceiling::new(23_000.0).unwrap();
+        let ceiling = SlotCeiling::new(23_000.0).unwrap();
         assert!((ceiling.threshold() - 21_850.0).abs() < 1e-9);
         assert!(ceiling.holds(21_851.0) && !ceiling.holds(21_849.0));
         assert!(ceiling.holds_unit(&[22_000.0, 20_000.0]), "half is enough");
         assert!(!ceiling.holds_unit(&[22_000.0, 20_000.0, 20_000.0]));
         assert!(!ceiling.holds_unit(&[]));
-        assert!(Ceiling::new(0.0).is_none() && Ceiling::new(f64::NAN).is_none());
+        assert!(SlotCeiling::new(0.0).is_none() && SlotCeiling::new(f64::NAN).is_none());
     }
 
     #[test]
@@ -348,12 +349,12 @@ mod tests {
     #[test]
     fn classes_come_before_speed() {
         use Ending::*;
-        assert_eq!(Class::from_endings(&[Done, Capped, Unsteady]), Some(Class::Sound));
-        assert_eq!(Class::from_endings(&[Done, ReadOnly]), Some(Class::Failing));
-        assert_eq!(Class::from_endings(&[Gone, Corrupt]), Some(Class::Corrupt));
-        assert_eq!(Class::from_endings(&[Done, AbortedByHost]), Some(Class::Sound));
-        assert_eq!(Class::from_endings(&[AbortedByHost]), None);
-        assert!(Class::Sound < Class::Failing && Class::Failing < Class::Corrupt);
+        assert_eq!(Precedence::from_endings(&[Done, Capped, Unsteady]), Some(Precedence::Sound));
+        assert_eq!(Precedence::from_endings(&[Done, ReadOnly]), Some(Precedence::Failing));
+        assert_eq!(Precedence::from_endings(&[Gone, Corrupt]), Some(Precedence::Corrupt));
+        assert_eq!(Precedence::from_endings(&[Done, AbortedByHost]), Some(Precedence::Sound));
+        assert_eq!(Precedence::from_endings(&[AbortedByHost]), None);
+        assert!(Precedence::Sound < Precedence::Failing && Precedence::Failing < Precedence::Corrupt);
     }
 
     #[test]

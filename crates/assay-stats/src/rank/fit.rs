@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::interval::log_squares;
-use super::entry::{Class, Entrant};
+use super::entry::{Entrant, Precedence};
 use super::observation::Observation;
-use super::shared::Shared;
+use super::shared::SharedErrors;
 use super::table::{Effects, FitError, Notice, Table};
 use super::variances::{Spread, pooled};
 use crate::random::Generator;
@@ -71,7 +71,7 @@ impl ModelFit {
             mean: self.mean,
             variance,
             units,
-            class: Class::Sound,
+            class: Precedence::Sound,
             censored: false,
             flattered: false,
         }
@@ -94,7 +94,7 @@ pub struct Components {
 
 /// Shares of the variance of one repeat on one unit of any model; they add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shares {
+pub struct VarianceShares {
     /// Between models.
     pub model: f64,
     /// Between units of a model.
@@ -117,13 +117,13 @@ pub struct Fit {
     /// Components of variance.
     pub components: Components,
     /// Shares of the variance; `None` where there is no variance.
-    pub shares: Option<Shares>,
+    pub shares: Option<VarianceShares>,
     /// Change along the session; `None` where it cannot be estimated.
     pub order: Option<OrderEffect>,
     /// Effects that could not be estimated.
     pub notices: Vec<Notice>,
     /// Errors that the units of a model have in common.
-    pub shared: Shared,
+    pub shared: SharedErrors,
 }
 
 impl Fit {
@@ -163,7 +163,7 @@ pub fn fit(observations: &[Observation<'_>]) -> Result<Fit, FitError> {
     }
     let models = models(&table, &effects);
     let run = (degrees > 0).then(|| effects.squares() / degrees as f64);
-    let mut shared = Shared::from_residuals(&table, &effects.residuals);
+    let mut shared = SharedErrors::from_residuals(&table, &effects.residuals);
     // Where units carried slots or rounds to others, the days are in their effects.
     if table.swept == [false, false] {
         let pairs = shared.add_days(observations);
@@ -199,7 +199,7 @@ fn components(
     effects: &Effects,
     models: &[ModelFit],
     (run, run_degrees): (Option<f64>, usize),
-) -> (Components, Option<Shares>) {
+) -> (Components, Option<VarianceShares>) {
     let noise = run.unwrap_or(0.0);
     let of_means = |counts: &mut dyn Iterator<Item = f64>| {
         let (sum, n) = counts.fold((0.0, 0.0), |(sum, n), count| (sum + 1.0 / count, n + 1.0));
@@ -227,7 +227,7 @@ fn components(
     let sum: f64 = parts.iter().sum();
     let shares = (sum > 0.0).then(|| {
         let [model, unit, slot, run] = parts.map(|part| part / sum);
-        Shares { model, unit, slot, run }
+        VarianceShares { model, unit, slot, run }
     });
     let root = |variance: Option<f64>| variance.map(f64::sqrt);
     (Components { unit: root(unit), slot: root(slot), run: root(run), run_degrees }, shares)

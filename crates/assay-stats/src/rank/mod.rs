@@ -17,15 +17,18 @@ mod table;
 mod variances;
 
 pub use entry::{
-    Ceiling, Class, Ending, Entrant, Options, Refusal, Sense, Share, compressed, jeffreys, measured_ceiling,
+    Ending, Entrant, Options, Precedence, RankRefusal, Sense, SlotCeiling, UnitShare, compressed, jeffreys,
+    measured_ceiling,
 };
-pub use fit::{Components, Fit, ModelFit, OrderEffect, OutstandingSlot, Shares, SlotCheck, UnitFit, fit, slot_check};
-pub use observation::{Aggregate, Groups, Invalid, Observation, Rule, aggregate};
+pub use fit::{
+    Components, Fit, ModelFit, OrderEffect, OutstandingSlot, SlotCheck, UnitFit, VarianceShares, fit, slot_check,
+};
+pub use observation::{AggregateRule, AggregateValue, Invalid, Observation, SpeedGroups, aggregate};
 pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};
-pub use pairwise::{Answer, Comparison, Doubt, compare, compare_all};
-pub use ranking::{Better, Medal, Pair, Ranked, Ranking, rank, rank_sharing, tests};
+pub use pairwise::{PairAnswer, PairComparison, PairDoubt, compare, compare_all};
+pub use ranking::{Better, Medal, ModelRanking, Pair, Ranked, rank, rank_sharing, tests};
 pub use resolution::{CampaignSize, Precision, precisions, smallest_ratio, studentized_range};
-pub use shared::Shared;
+pub use shared::SharedErrors;
 pub use table::{FitError, Notice};
 pub(crate) use variances::pair_degrees;
 pub use variances::{PRIOR_DEGREES, Spread, moderated, pooled};

@@ -92,7 +92,7 @@ const LEAST_TO_TRIM: usize = 5;
 
 /// How to make one value of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rule {
+pub enum AggregateRule {
     /// Mean of logarithms: the estimator of everything here.
     #[default]
     Geometric,
@@ -106,18 +106,18 @@ pub enum Rule {
 
 /// The values do not look like one speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Groups {
+pub struct SpeedGroups {
     /// The slower over the faster: of two groups, or of the extremes of few values.
     pub ratio: f64,
 }
 
 /// One value and the spread of the values behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Aggregate {
+pub struct AggregateValue {
     /// The value, in the unit of the values.
     pub value: f64,
-    /// The rule that was followed: [`Rule::Trimmed`] falls back to the mean below five values.
-    pub rule: Rule,
+    /// The rule that was followed: [`AggregateRule::Trimmed`] falls back to the mean below five values.
+    pub rule: AggregateRule,
     /// Number of values.
     pub n: usize,
     /// Smallest value.
@@ -127,14 +127,14 @@ pub struct Aggregate {
     /// Deviation of the values, in their unit; `None` for one.
     pub deviation: Option<f64>,
     /// Two speeds, which no centre describes.
-    pub groups: Option<Groups>,
+    pub groups: Option<SpeedGroups>,
 }
 
 /// Aggregates the repeats of one unit.
 ///
 /// # Errors
 /// No value at all (reported as value 1), or one that is not positive and finite.
-pub fn aggregate(values: &[f64], rule: Rule) -> Result<Aggregate, Invalid> {
+pub fn aggregate(values: &[f64], rule: AggregateRule) -> Result<AggregateValue, Invalid> {
     Invalid::check("the repeats", values)?;
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -142,19 +142,19 @@ pub fn aggregate(values: &[f64], rule: Rule) -> Result<Aggregate, Invalid> {
         return Err(Invalid { what: "value 1 of the repeats".to_owned(), value: f64::NAN });
     };
     let n = sorted.len();
-    let rule = if rule == Rule::Trimmed && n < LEAST_TO_TRIM { Rule::Mean } else { rule };
+    let rule = if rule == AggregateRule::Trimmed && n < LEAST_TO_TRIM { AggregateRule::Mean } else { rule };
     let average = mean(&sorted);
     let value = match rule {
-        Rule::Geometric => (sorted.iter().map(|v| v.ln()).sum::<f64>() / n as f64).exp(),
-        Rule::Mean => average,
-        Rule::Median => sorted[(n - 1) / 2].midpoint(sorted[n / 2]),
-        Rule::Trimmed => mean(&sorted[1..n - 1]),
+        AggregateRule::Geometric => (sorted.iter().map(|v| v.ln()).sum::<f64>() / n as f64).exp(),
+        AggregateRule::Mean => average,
+        AggregateRule::Median => sorted[(n - 1) / 2].midpoint(sorted[n / 2]),
+        AggregateRule::Trimmed => mean(&sorted[1..n - 1]),
     };
     let squares = sorted.iter().map(|v| (v - average).powi(2)).sum::<f64>();
-    let few = uneven(values).map(|ratio| Groups { ratio: 1.0 / ratio });
-    let groups = few.or_else(|| two_speeds(values).map(|two| Groups { ratio: two.ratio }));
+    let few = uneven(values).map(|ratio| SpeedGroups { ratio: 1.0 / ratio });
+    let groups = few.or_else(|| two_speeds(values).map(|two| SpeedGroups { ratio: two.ratio }));
     let deviation = (n > 1).then(|| (squares / (n - 1) as f64).sqrt());
-    Ok(Aggregate { value, rule, n, min, max, deviation, groups })
+    Ok(AggregateValue { value, rule, n, min, max, deviation, groups })
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -171,9 +171,12 @@ mod tests {
     fn a_trimmed_mean_hides_two_speeds() {
         // fio random read of an SSD, five repeats: no repeat was near 22 000 IOPS.
         let values = [16_489.0, 24_764.0, 24_824.0, 24_854.0, 16_436.0];
-        for (rule, expected) in
-            [(Rule::Mean, 21_473.4), (Rule::Trimmed, 22_025.67), (Rule::Geometric, 21_057.9), (Rule::Median, 24_764.0)]
-        {
+        for (rule, expected) in [
+            (AggregateRule::Mean, 21_473.4),
+            (AggregateRule::Trimmed, 22_025.67),
+            (AggregateRule::Geometric, 21_057.9),
+            (AggregateRule::Median, 24_764.0),
+        ] {
             let a = aggregate(&values, rule).unwrap();
             assert!((a.value - expected).abs() < 0.1, "{rule:?}: {}", a.value);
             assert!((a.groups.unwrap().ratio - 16_436.0 / 24_854.0).abs() < 1e-12);
@@ -182,24 +185,24 @@ mod tests {
 
     #[test]
     fn few_values_and_bad_ones() {
-        let a = aggregate(&[2.0, 3.0], Rule::Trimmed).unwrap();
-        assert_eq!((a.value, a.rule), (2.5, Rule::Mean));
-        assert_eq!(aggregate(&[2.0], Rule::Median).unwrap().deviation, None);
+        let a = aggregate(&[2.0, 3.0], AggregateRule::Trimmed).unwrap();
+        assert_eq!((a.value, a.rule), (2.5, AggregateRule::Mean));
+        assert_eq!(aggregate(&[2.0], AggregateRule::Median).unwrap().deviation, None);
         for bad in [&[][..], &[1.0, 0.0], &[f64::NAN], &[1.0, -1.0], &[f64::INFINITY]] {
-            assert!(aggregate(bad, Rule::Mean).is_err());
+            assert!(aggregate(bad, AggregateRule::Mean).is_err());
         }
-        assert_eq!(aggregate(&[1.0, 0.0], Rule::Mean).unwrap_err().what, "value 2 of the repeats");
+        assert_eq!(aggregate(&[1.0, 0.0], AggregateRule::Mean).unwrap_err().what, "value 2 of the repeats");
     }
 
     proptest! {
         #[test]
         fn five_values_lose_their_extremes(values in prop::collection::vec(1e-3f64..1e6, 5)) {
-            let a = aggregate(&values, Rule::Trimmed).unwrap();
+            let a = aggregate(&values, AggregateRule::Trimmed).unwrap();
             let by_hand = (values.iter().sum::<f64>() - a.max - a.min) / 3.0;
             prop_assert!((a.value / by_hand - 1.0).abs() < 1e-6);
             // A spreadsheet's TRIMMEAN(x, 0.2) rounds one value down to none and trims nothing.
             if a.max > 1.01 * a.min && (a.max + a.min) / 2.0 / a.value > 1.01 {
-                prop_assert!((a.value / aggregate(&values, Rule::Mean).unwrap().value - 1.0).abs() > 1e-4);
+                prop_assert!((a.value / aggregate(&values, AggregateRule::Mean).unwrap().value - 1.0).abs() > 1e-4);
             }
         }
     }

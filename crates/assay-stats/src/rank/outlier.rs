@@ -14,7 +14,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use super::fit::ModelFit;
 use super::variances::{Spread, pooled};
 use crate::power;
-use crate::power::{Deviation, Test};
+use crate::power::{LogDeviation, TTest};
 use crate::variation::{PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, further_unit};
 
 /// Smaller ratios are never reported, even if significant: units of one model do differ.
@@ -125,9 +125,9 @@ pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {
 pub fn units_to_name(models: &[ModelFit], name: &str, ratio: f64, alpha: f64) -> Option<u32> {
     let others = reference(models.iter().filter(|m| m.name != name));
     let rest: usize = models.iter().filter(|m| m.name != name).map(|m| m.units.len()).filter(|n| *n > 1).sum();
-    let seen =
-        others.map_or(Deviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES }, |(pool, degrees)| {
-            Deviation { value: pool.sqrt(), degrees: f64::from(degrees) }
+    let seen = others
+        .map_or(LogDeviation { value: PRIOR_UNIT_DEVIATION, degrees: PRIOR_UNIT_DEGREES }, |(pool, degrees)| {
+            LogDeviation { value: pool.sqrt(), degrees: f64::from(degrees) }
         });
     let least = if others.is_some() { 3 } else { OWN_REFERENCE.1 as u32 };
     let test = |n: u32| {
@@ -138,9 +138,9 @@ pub fn units_to_name(models: &[ModelFit], name: &str, ratio: f64, alpha: f64) ->
         let degrees = if own { units - 2.0 } else { 0.0 };
         let prior = if own { None } else { Some(seen) };
         let error = 1.0 + 1.0 / (units - 1.0);
-        let test = Test { error, degrees, alpha: alpha / (rest as f64 + units), prior };
+        let test = TTest { error, degrees, alpha: alpha / (rest as f64 + units), prior };
         // The other units of its own model have to agree ([`alone_by_itself`]), and it has to stand apart.
-        let by_rest = |alpha: f64| Test { error, degrees: units - 2.0, alpha, prior: None };
+        let by_rest = |alpha: f64| TTest { error, degrees: units - 2.0, alpha, prior: None };
         if own {
             return vec![test, by_rest(as_test(units, test.alpha * units))];
         }

@@ -3,26 +3,26 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::interval::log_squares;
-use super::entry::{Class, Entrant, Options, Refusal, check_options};
+use super::entry::{Entrant, Options, Precedence, RankRefusal, check_options};
 use super::observation::Invalid;
 use super::ranking::rank;
 use super::variances::pair_degrees;
 
 /// What the values say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum PairAnswer {
     /// The interval of the ratio lies within the equivalence margin. A difference within it may be
-    /// real ([`Comparison::significant`]) but does not matter.
+    /// real ([`PairComparison::significant`]) but does not matter.
     Same,
     /// The interval excludes equality, and reaches beyond the margin.
     Different,
     /// Neither.
-    CannotTell(Doubt),
+    CannotTell(PairDoubt),
 }
 
 /// Why the values do not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
+pub enum PairDoubt {
     /// A group has one value: there is no interval.
     SingleValue,
     /// No group has any spread: these are copies of a value, not repeats.
@@ -33,7 +33,7 @@ pub enum Doubt {
 
 /// One group against another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub struct PairComparison {
     /// Geometric mean of the first over that of the second.
     pub ratio: f64,
     /// Lower end of its interval; `None` where there is none.
@@ -43,14 +43,14 @@ pub struct Comparison {
     /// Values in the first and in the second group.
     pub n: (usize, usize),
     /// The answer.
-    pub answer: Answer,
+    pub answer: PairAnswer,
     /// Whether the interval excludes equality.
     pub significant: bool,
 }
 
-impl Comparison {
-    fn doubt(ratio: f64, n: (usize, usize), doubt: Doubt) -> Self {
-        Self { ratio, low: None, high: None, n, answer: Answer::CannotTell(doubt), significant: false }
+impl PairComparison {
+    fn doubt(ratio: f64, n: (usize, usize), doubt: PairDoubt) -> Self {
+        Self { ratio, low: None, high: None, n, answer: PairAnswer::CannotTell(doubt), significant: false }
     }
 
     /// From a difference of logarithms, half the width of its interval, the number of values and the equivalence margin,
@@ -65,11 +65,11 @@ impl Comparison {
     #[must_use]
     pub fn between(difference: f64, (low, high): (f64, f64), significant: bool, n: (usize, usize), delta: f64) -> Self {
         let answer = if low >= -delta && high <= delta {
-            Answer::Same
+            PairAnswer::Same
         } else if significant {
-            Answer::Different
+            PairAnswer::Different
         } else {
-            Answer::CannotTell(Doubt::Wide)
+            PairAnswer::CannotTell(PairDoubt::Wide)
         };
         Self { ratio: difference.exp(), low: Some(low.exp()), high: Some(high.exp()), n, answer, significant }
     }
@@ -108,26 +108,26 @@ impl Moments {
 ///
 /// # Errors
 /// An empty group (reported as its first value), a value that is not positive and finite, or options out of range.
-pub fn compare(first: &[f64], second: &[f64], options: &Options) -> Result<Comparison, Refusal> {
+pub fn compare(first: &[f64], second: &[f64], options: &Options) -> Result<PairComparison, RankRefusal> {
     check_options(options)?;
-    let moments = |name, values| Moments::of_group(name, values).map_err(Refusal::Invalid);
+    let moments = |name, values| Moments::of_group(name, values).map_err(RankRefusal::Invalid);
     Ok(welch(moments("the first group", first)?, moments("the second group", second)?, options))
 }
 
-fn welch(a: Moments, b: Moments, options: &Options) -> Comparison {
+fn welch(a: Moments, b: Moments, options: &Options) -> PairComparison {
     let n = (a.n, b.n);
     let difference = a.mean - b.mean;
     if a.n < 2 || b.n < 2 {
-        return Comparison::doubt(difference.exp(), n, Doubt::SingleValue);
+        return PairComparison::doubt(difference.exp(), n, PairDoubt::SingleValue);
     }
     let (x, y) = (a.variance / a.n as f64, b.variance / b.n as f64);
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     match StudentsT::new(0.0, 1.0, pair_degrees((x, count(a.n)), (y, count(b.n)))) {
         Ok(t) if x + y > 0.0 => {
             let half = t.inverse_cdf(1.0 - options.alpha / 2.0) * (x + y).sqrt();
-            Comparison::from_difference(difference, half, n, options.delta)
+            PairComparison::from_difference(difference, half, n, options.delta)
         }
-        _ => Comparison::doubt(difference.exp(), n, Doubt::NoSpread),
+        _ => PairComparison::doubt(difference.exp(), n, PairDoubt::NoSpread),
     }
 }
 
@@ -136,11 +136,11 @@ fn welch(a: Moments, b: Moments, options: &Options) -> Comparison {
 ///
 /// # Errors
 /// An empty group, a value that is not positive and finite, or options out of range.
-pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, usize, Comparison)>, Refusal> {
+pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, usize, PairComparison)>, RankRefusal> {
     check_options(options)?;
     let mut moments = Vec::with_capacity(groups.len());
     for (at, values) in groups.iter().enumerate() {
-        moments.push(Moments::of_group(&format!("group {}", at + 1), values).map_err(Refusal::Invalid)?);
+        moments.push(Moments::of_group(&format!("group {}", at + 1), values).map_err(RankRefusal::Invalid)?);
     }
     let options = Options { borrow: false, ..*options };
     if let [a, b] = moments[..] {
@@ -155,14 +155,16 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
             mean: m.mean,
             variance: m.variance,
             units: u32::try_from(m.n).unwrap_or(u32::MAX),
-            class: Class::Sound,
+            class: Precedence::Sound,
             censored: false,
             flattered: false,
         })
         .collect();
     let ranking = match rank(&entrants, &options) {
         Ok(ranking) => Some(ranking),
-        Err(refusal @ (Refusal::Options(_) | Refusal::Invalid(_) | Refusal::Duplicate(_))) => return Err(refusal),
+        Err(refusal @ (RankRefusal::Options(_) | RankRefusal::Invalid(_) | RankRefusal::Duplicate(_))) => {
+            return Err(refusal);
+        }
         Err(_) => None,
     };
     let mut comparisons = Vec::with_capacity(groups.len() * groups.len() / 2);
@@ -172,7 +174,7 @@ pub fn compare_all(groups: &[&[f64]], options: &Options) -> Result<Vec<(usize, u
             let difference = a.mean - b.mean;
             let of_pair = ranking.as_ref().and_then(|r| r.between(&name(first), &name(second)));
             let comparison = match of_pair {
-                Some((ends, differ)) => Comparison::between(difference, ends, differ, (a.n, b.n), options.delta),
+                Some((ends, differ)) => PairComparison::between(difference, ends, differ, (a.n, b.n), options.delta),
                 // Too few degrees of freedom to share: the two stand alone.
                 None => welch(a, b, &options),
             };
@@ -197,24 +199,24 @@ mod tests {
         // t(2.882) at 97.5 %.
         let t = c.high.unwrap().ln() / (7.0f64 / 12.0).sqrt();
         assert!((t - 3.2572).abs() < 1e-3, "{t}");
-        assert_eq!((c.answer, c.n), (Answer::CannotTell(Doubt::Wide), (3, 2)));
+        assert_eq!((c.answer, c.n), (PairAnswer::CannotTell(PairDoubt::Wide), (3, 2)));
     }
 
     #[test]
     fn every_answer() {
         let answer = |a: &[f64], b: &[f64]| compare(a, b, &Options::default()).unwrap();
-        assert_eq!(answer(&[100.0, 101.0, 99.0], &[50.0, 51.0, 50.5]).answer, Answer::Different);
+        assert_eq!(answer(&[100.0, 101.0, 99.0], &[50.0, 51.0, 50.5]).answer, PairAnswer::Different);
         let same = answer(&[100.0, 100.1, 99.9], &[101.0, 101.1, 100.9]);
-        assert_eq!((same.answer, same.significant), (Answer::Same, true), "1 % is real but does not matter");
+        assert_eq!((same.answer, same.significant), (PairAnswer::Same, true), "1 % is real but does not matter");
         let single = answer(&[100.0], &[50.0, 51.0]);
-        assert_eq!((single.answer, single.low), (Answer::CannotTell(Doubt::SingleValue), None));
-        assert_eq!(answer(&[0.1; 3], &[0.1; 3]).answer, Answer::CannotTell(Doubt::NoSpread));
+        assert_eq!((single.answer, single.low), (PairAnswer::CannotTell(PairDoubt::SingleValue), None));
+        assert_eq!(answer(&[0.1; 3], &[0.1; 3]).answer, PairAnswer::CannotTell(PairDoubt::NoSpread));
         for bad in [&[][..], &[0.0, 1.0], &[f64::NAN], &[-1.0, 1.0], &[f64::INFINITY, 1.0]] {
             assert!(compare(&[1.0, 2.0], bad, &Options::default()).is_err());
         }
         for alpha in [0.0, 1.0, f64::NAN] {
             let options = Options { alpha, ..Options::default() };
-            assert_eq!(compare(&[1.0, 2.0], &[1.0, 3.0], &options), Err(Refusal::Options("alpha")));
+            assert_eq!(compare(&[1.0, 2.0], &[1.0, 3.0], &options), Err(RankRefusal::Options("alpha")));
             assert!(compare_all(&[&[1.0, 2.0], &[1.0, 3.0]], &options).is_err());
         }
         let error = compare(&[1.0, 2.0], &[1.0, -3.0], &Options::default()).unwrap_err();
@@ -227,9 +229,9 @@ mod tests {
         let all = compare_all(&groups, &Options { draws: 999, ..Options::default() }).unwrap();
         let answer = |a, b| all.iter().find(|c| (c.0, c.1) == (a, b)).map(|c| c.2.answer).unwrap();
         assert_eq!(all.len(), 6);
-        assert_eq!(answer(0, 2), Answer::Different);
-        assert_eq!(answer(0, 1), Answer::CannotTell(Doubt::Wide));
-        assert_eq!(answer(2, 3), Answer::CannotTell(Doubt::SingleValue));
+        assert_eq!(answer(0, 2), PairAnswer::Different);
+        assert_eq!(answer(0, 1), PairAnswer::CannotTell(PairDoubt::Wide));
+        assert_eq!(answer(2, 3), PairAnswer::CannotTell(PairDoubt::SingleValue));
         assert!((all[1].2.ratio - (100.0f64 * 101.0 / 50.0 / 50.5).sqrt()).abs() < 1e-12);
     }
 
@@ -241,7 +243,7 @@ mod tests {
             |n: usize, times: f64| (0..n).map(|_| (0.02 * times * random.normal()).exp()).collect::<Vec<_>>();
         let different = (0..sets).filter(|_| {
             let (a, b) = (group(n.0, 1.0), group(n.1, times));
-            compare(&a, &b, &Options { delta: 0.0, ..Options::default() }).unwrap().answer == Answer::Different
+            compare(&a, &b, &Options { delta: 0.0, ..Options::default() }).unwrap().answer == PairAnswer::Different
         });
         different.count() as f64 / sets as f64
     }
@@ -267,7 +269,7 @@ mod tests {
         for _ in 0..20_000 {
             let mut group = |shift: f64| (0..3).map(|_| (shift + 0.102 * random.normal()).exp()).collect::<Vec<_>>();
             let (a, b) = (group(0.3), group(0.0));
-            found += usize::from(compare(&a, &b, &Options::default()).unwrap().answer == Answer::Different);
+            found += usize::from(compare(&a, &b, &Options::default()).unwrap().answer == PairAnswer::Different);
         }
         let share = f64::from(u32::try_from(found).unwrap()) / 20_000.0;
         assert!(share >= 0.9 * 0.766, "{share}");

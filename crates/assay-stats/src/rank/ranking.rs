@@ -7,11 +7,11 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::entry::{Class, Entrant, Options, Refusal, Sense, check};
+use super::entry::{Entrant, Options, Precedence, RankRefusal, Sense, check};
 use super::resolution::{Precision, precisions};
-use super::shared::Shared;
+use super::shared::SharedErrors;
 use super::variances::{Arm, Decision, Spread, TestedPair, cautious, cautious_degrees, decide, pair_degrees, pooled};
-use crate::power::Test;
+use crate::power::TTest;
 use crate::variation::{between_units, specimens};
 
 /// The fewest degrees of freedom over all models that allow a ranking.
@@ -29,11 +29,11 @@ fn several(models: usize) -> f64 {
 /// deviation of the pair. The ranking uses the largest statistic of all pairs for the pooled test; Bonferroni's share
 /// of the error probability is a little smaller than that of the largest statistic.
 #[must_use]
-pub fn tests(models: u32, units: u32, alpha: f64) -> Vec<Test> {
+pub fn tests(models: u32, units: u32, alpha: f64) -> Vec<TTest> {
     let pairs = f64::from(models * (models - 1) / 2).max(1.0);
-    let mut tests = vec![Test::groups(units, models, alpha / pairs)];
+    let mut tests = vec![TTest::groups(units, models, alpha / pairs)];
     if models > 2 && units > 2 {
-        tests.push(Test::groups(units, 2, alpha / several(models as usize)));
+        tests.push(TTest::groups(units, 2, alpha / several(models as usize)));
     }
     tests
 }
@@ -52,7 +52,7 @@ pub struct Ranked {
     /// Units measured.
     pub units: u32,
     /// Whether units of it failed.
-    pub class: Class,
+    pub class: Precedence,
     /// Whether it is held by the bus.
     pub censored: bool,
     /// One unit with a borrowed variance: no statement about the model.
@@ -69,7 +69,7 @@ pub struct Ranked {
 
 /// The outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranking {
+pub struct ModelRanking {
     /// Best first: by failure class, then by mean. The place alone says nothing; layers do.
     pub models: Vec<Ranked>,
     /// All pairs.
@@ -86,7 +86,7 @@ pub struct Ranking {
     pub weak: bool,
 }
 
-impl Ranking {
+impl ModelRanking {
     /// The models of a layer, from 0.
     pub fn layer(&self, layer: usize) -> impl Iterator<Item = &Ranked> {
         self.models.iter().filter(move |m| m.layer == layer)
@@ -113,16 +113,20 @@ impl Ranking {
 /// Ranks models by their unit means. The result depends on the seed but not on the order of entry.
 ///
 /// # Errors
-/// Every [`Refusal`] names what is missing.
-pub fn rank(entrants: &[Entrant], options: &Options) -> Result<Ranking, Refusal> {
-    rank_sharing(entrants, &Shared::default(), options)
+/// Every [`RankRefusal`] names what is missing.
+pub fn rank(entrants: &[Entrant], options: &Options) -> Result<ModelRanking, RankRefusal> {
+    rank_sharing(entrants, &SharedErrors::default(), options)
 }
 
 /// The same of models whose units have errors in common.
 ///
 /// # Errors
 /// As [`rank`].
-pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) -> Result<Ranking, Refusal> {
+pub fn rank_sharing(
+    entrants: &[Entrant],
+    shared: &SharedErrors,
+    options: &Options,
+) -> Result<ModelRanking, RankRefusal> {
     check(entrants, options)?;
     let takes_part = |e: &&Entrant| e.units > 1 || (options.borrow && e.units == 1);
     let mut specimens: Vec<String> = entrants.iter().filter(|e| e.units == 1).map(|e| e.name.clone()).collect();
@@ -132,10 +136,10 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     }
     let mut models: Vec<&Entrant> = entrants.iter().filter(takes_part).collect();
     if entrants.len() > 1 && entrants.iter().all(|e| e.units <= 1) {
-        return Err(Refusal::OnlySpecimens);
+        return Err(RankRefusal::OnlySpecimens);
     }
     if models.len() < 2 {
-        return Err(Refusal::TooFewModels);
+        return Err(RankRefusal::TooFewModels);
     }
     let score = |e: &Entrant| if options.sense == Sense::HigherIsBetter { e.mean } else { -e.mean };
     models
@@ -157,9 +161,9 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
     let mut own = vec![None; models.len()];
     let mut critical = None;
     if !tested.is_empty() {
-        let (pool, _) = pool.filter(|(_, f)| *f >= LEAST_DEGREES).ok_or(Refusal::TooFewUnits { degrees })?;
+        let (pool, _) = pool.filter(|(_, f)| *f >= LEAST_DEGREES).ok_or(RankRefusal::TooFewUnits { degrees })?;
         if pool <= 0.0 {
-            return Err(Refusal::NoSpread);
+            return Err(RankRefusal::NoSpread);
         }
         let mut arms = Vec::with_capacity(models.len());
         let mut place = vec![0; models.len()];
@@ -172,7 +176,7 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
         critical = Some(test(&mut pairs, &tested, (&arms, &place, shared), &models, options));
     }
     let order = order(&pairs, models.len());
-    Ok(Ranking {
+    Ok(ModelRanking {
         models: places(&models, &own, &order, options),
         pairs,
         specimens,
@@ -184,7 +188,7 @@ pub fn rank_sharing(entrants: &[Entrant], shared: &Shared, options: &Options) ->
 }
 
 /// All pairs with the verdicts known before any test. Pairs to be tested are unresolved.
-fn all_pairs(models: &[&Entrant], shared: &Shared) -> Vec<Pair> {
+fn all_pairs(models: &[&Entrant], shared: &SharedErrors) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(models.len() * models.len() / 2);
     for first in 0..models.len() {
         for second in first + 1..models.len() {
@@ -210,7 +214,7 @@ fn all_pairs(models: &[&Entrant], shared: &Shared) -> Vec<Pair> {
 fn test(
     pairs: &mut [Pair],
     tested: &[usize],
-    (arms, place, shared): (&[Arm], &[usize], &Shared),
+    (arms, place, shared): (&[Arm], &[usize], &SharedErrors),
     models: &[&Entrant],
     options: &Options,
 ) -> f64 {
@@ -313,9 +317,9 @@ fn places(models: &[&Entrant], own: &[Option<Precision>], order: &Order, options
         let half = own[at].and_then(|own| own.half(1.0 - options.alpha));
         let lower_is_better = options.sense == Sense::LowerIsBetter;
         let medal = Medal::of_layer(layers[at]).filter(|medal| match e.class {
-            Class::Sound => true,
-            Class::Failing => *medal != Medal::Gold,
-            Class::Corrupt => false,
+            Precedence::Sound => true,
+            Precedence::Failing => *medal != Medal::Gold,
+            Precedence::Corrupt => false,
         });
         Ranked {
             name: e.name.clone(),
@@ -450,7 +454,7 @@ impl Better {
 /// Two models. The first has the better failure class or, within a class, the better mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
-    /// Place of the first in [`super::Ranking::models`].
+    /// Place of the first in [`super::ModelRanking::models`].
     pub first: usize,
     /// Place of the second.
     pub second: usize,

@@ -7,7 +7,7 @@
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::entry::Entrant;
-use super::shared::Shared;
+use super::shared::SharedErrors;
 use super::variances::{Spread, moderated, pooled};
 use crate::power::{deviations, phi};
 use crate::variation::between_units;
@@ -146,7 +146,7 @@ impl Precision {
 pub fn precisions<'a>(
     entrants: impl IntoIterator<Item = &'a Entrant>,
     (prior, borrow): (f64, bool),
-    shared: &Shared,
+    shared: &SharedErrors,
 ) -> Vec<Option<Precision>> {
     let entrants: Vec<&Entrant> = entrants.into_iter().collect();
     // The sum does not depend on who leads.
@@ -194,7 +194,7 @@ fn exceeds(own: Spread, (pool, all): (f64, u32)) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::entry::Class;
+    use super::super::entry::Precedence;
     use super::super::variances::PRIOR_DEGREES;
     use super::*;
     use crate::random::Lehmer;
@@ -250,24 +250,35 @@ mod tests {
         let mean = values.iter().sum::<f64>() / n;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
         let units = u32::try_from(values.len()).unwrap();
-        Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false, flattered: false }
+        Entrant {
+            name: name.to_owned(),
+            mean,
+            variance,
+            units,
+            class: Precedence::Sound,
+            censored: false,
+            flattered: false,
+        }
     }
 
     #[test]
     fn a_model_alone_has_the_interval_of_student() {
         let one = entrant("a", &[-0.1, 0.0, 0.1]);
         let single = entrant("b", &[0.3]);
-        let [a, b] = precisions([&one, &single], (PRIOR_DEGREES, false), &Shared::default())[..] else { panic!() };
+        let [a, b] = precisions([&one, &single], (PRIOR_DEGREES, false), &SharedErrors::default())[..] else {
+            panic!()
+        };
         let a = a.unwrap();
         // t(2) at 97.5 % is 4.3027.
         assert!((a.half(0.95).unwrap() - 4.3027 * (0.01f64 / 3.0).sqrt()).abs() < 1e-5, "{a:?}");
         assert_eq!((a.degrees, b), (2.0, None));
-        assert_eq!(precisions([&single], (PRIOR_DEGREES, true), &Shared::default()), [None]);
+        assert_eq!(precisions([&single], (PRIOR_DEGREES, true), &SharedErrors::default()), [None]);
         assert_eq!(
-            precisions([&one, &single], (PRIOR_DEGREES, true), &Shared::default())[1].map(|p| (p.degrees, p.units)),
+            precisions([&one, &single], (PRIOR_DEGREES, true), &SharedErrors::default())[1]
+                .map(|p| (p.degrees, p.units)),
             Some((2.0, 1))
         );
-        assert_eq!(precisions([&entrant("a", &[0.2, 0.2])], (PRIOR_DEGREES, false), &Shared::default()), [None]);
+        assert_eq!(precisions([&entrant("a", &[0.2, 0.2])], (PRIOR_DEGREES, false), &SharedErrors::default()), [None]);
         assert_eq!(a.half(1.0), None);
     }
 
@@ -275,7 +286,7 @@ mod tests {
     #[test]
     fn the_step_of_printed_figures_is_an_error_that_units_do_not_average_out() {
         let step: f64 = 1.0 / 23.0;
-        let mut shared = Shared::default();
+        let mut shared = SharedErrors::default();
         shared.add_own(&BTreeMap::from([("a", step.powi(2) / 12.0), ("b", 0.0)]));
         let of = |entrant: &Entrant| precisions([entrant], (PRIOR_DEGREES, false), &shared)[0];
         let alike = of(&entrant("a", &[0.0, 0.0, 0.0])).unwrap();
@@ -290,10 +301,11 @@ mod tests {
     fn who_is_held_by_the_bus_says_nothing_of_others() {
         let free = entrant("a", &[-0.1, 0.0, 0.1]);
         let held = Entrant { censored: true, ..entrant("b", &[0.0, 0.001, 0.002]) };
-        let of = precisions([&held, &free], (PRIOR_DEGREES, false), &Shared::default());
+        let of = precisions([&held, &free], (PRIOR_DEGREES, false), &SharedErrors::default());
         assert!((of[1].unwrap().variance - 0.01).abs() < 1e-12);
         assert!(
-            (precisions([&held], (PRIOR_DEGREES, false), &Shared::default())[0].unwrap().variance - 1e-6).abs() < 1e-12
+            (precisions([&held], (PRIOR_DEGREES, false), &SharedErrors::default())[0].unwrap().variance - 1e-6).abs()
+                < 1e-12
         );
     }
 
@@ -305,7 +317,7 @@ mod tests {
             let held = (0..6000).filter(|_| {
                 let models = ["a", "b", "c"]
                     .map(|name| entrant(name, &(0..units).map(|_| 0.1 * random.normal()).collect::<Vec<_>>()));
-                let half = precisions(&models, (PRIOR_DEGREES, false), &Shared::default())[0]
+                let half = precisions(&models, (PRIOR_DEGREES, false), &SharedErrors::default())[0]
                     .and_then(|p| p.half(0.95))
                     .unwrap();
                 models[0].mean.abs() <= half

@@ -22,7 +22,7 @@ const MOST_LEVELS: usize = 400;
 
 /// Squared errors of differences between models, beyond the variance of their units.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Shared {
+pub struct SharedErrors {
     /// In order.
     models: Vec<String>,
     /// Of each pair, row by row.
@@ -33,7 +33,7 @@ pub struct Shared {
     apart: BTreeSet<(String, String)>,
 }
 
-impl Shared {
+impl SharedErrors {
     /// Marks two models that were measured on computers of different kinds, with no unit on both.
     pub fn set_apart(&mut self, a: &str, b: &str) {
         self.apart.insert((a.min(b).to_owned(), a.max(b).to_owned()));
@@ -290,9 +290,9 @@ mod tests {
 
     #[test]
     fn what_all_units_of_a_model_share_enters_each_of_its_differences() {
-        let mut shared = Shared::default();
+        let mut shared = SharedErrors::default();
         shared.add_own(&BTreeMap::from([("a", 0.0), ("b", 0.0)]));
-        assert_eq!(shared, Shared::default());
+        assert_eq!(shared, SharedErrors::default());
         shared.add_own(&BTreeMap::from([("a", 1.0), ("b", 2.0), ("c", 0.0)]));
         assert_eq!((shared.between("a", "b"), shared.between("c", "a"), shared.between("a", "a")), (3.0, 1.0, 0.0));
     }

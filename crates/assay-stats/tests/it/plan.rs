@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use assay_stats::decide::Refusal;
-use assay_stats::plan::{Fault, Mode, PlannedLoad, Swap, cost, plan, swap};
+use assay_stats::decide::InputRefusal;
+use assay_stats::plan::{Mode, PlanFault, PlannedLoad, Swap, cost, plan, swap};
 
 /// `counts[k]` units of model k.
 fn models(counts: &[usize]) -> Vec<usize> {
@@ -76,29 +76,29 @@ fn a_plan_that_was_tampered_with_is_found() {
     let good = plan(&models(&[3, 3]), 3, 3, Mode::Move, 1).unwrap();
     let mut twice = good.clone();
     twice.meetings[1].slot = twice.meetings[0].slot;
-    assert!(matches!(twice.check(), Err(Fault::DoubleBooking { round: 0, wave: 0, .. })));
+    assert!(matches!(twice.check(), Err(PlanFault::DoubleBooking { round: 0, wave: 0, .. })));
     let mut missing = good.clone();
     missing.meetings.pop();
-    assert!(matches!(missing.check(), Err(Fault::WrongSlot { .. })));
+    assert!(matches!(missing.check(), Err(PlanFault::WrongSlot { .. })));
     let mut stray = good.clone();
     stray.meetings[0].slot = 99;
-    assert!(matches!(stray.check(), Err(Fault::WrongSlot { .. })));
+    assert!(matches!(stray.check(), Err(PlanFault::WrongSlot { .. })));
     let mut swapped = plan(&models(&[1, 1]), 2, 2, Mode::Move, 1).unwrap();
     for m in swapped.meetings.iter_mut().filter(|m| m.round == 1) {
         m.slot = 1 - m.slot;
     }
-    assert!(matches!(swapped.check(), Err(Fault::WrongSlot { .. })), "the same slot in both rounds");
+    assert!(matches!(swapped.check(), Err(PlanFault::WrongSlot { .. })), "the same slot in both rounds");
 }
 
 #[test]
 fn impossible_plans_are_refused() {
     assert_eq!(
         plan(&[], 3, 1, Mode::Move, 1),
-        Err(Fault::Input(Refusal::TooFew { what: "units", least: 1, given: 0 }))
+        Err(PlanFault::Input(InputRefusal::TooFew { what: "units", least: 1, given: 0 }))
     );
     assert!(plan(&[0], 0, 1, Mode::Move, 1).is_err() && plan(&[0], 1, 0, Mode::Move, 1).is_err());
     let fault = plan(&[0, 1], 2, 3, Mode::Move, 1).unwrap_err();
-    assert_eq!(fault, Fault::MoreRoundsThanSlots { rounds: 3, slots: 2 });
+    assert_eq!(fault, PlanFault::MoreRoundsThanSlots { rounds: 3, slots: 2 });
     assert!(fault.to_string().contains("let cards stay"));
     assert!(plan(&[0, 1], 1, 3, Mode::Stay, 1).is_ok(), "one slot, units take turns");
 }

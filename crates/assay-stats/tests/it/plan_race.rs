@@ -1,6 +1,6 @@
 //! The race: single steps by hand, and how often it ends with a good model.
 
-use assay_stats::plan::{Contender, Fault, NextAction, Order, Outcome, Rules, Step};
+use assay_stats::plan::{Contender, NextAction, Order, Outcome, PlanFault, RaceRules, RaceStep};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -15,7 +15,7 @@ fn model(unit_means: &[f64]) -> Contender {
 }
 
 /// The next step; each model is named by its place.
-fn next(contenders: &[Contender], rules: &Rules, seed: u64) -> Result<Step, Fault> {
+fn next(contenders: &[Contender], rules: &RaceRules, seed: u64) -> Result<RaceStep, PlanFault> {
     let named = contenders.iter().enumerate().map(|(at, c)| Contender { name: at.to_string(), ..c.clone() });
     assay_stats::plan::next(&named.collect::<Vec<_>>(), rules, seed)
 }
@@ -32,8 +32,8 @@ fn buy(place: usize) -> NextAction {
     NextAction::Buy { model: place.to_string() }
 }
 
-fn rules() -> Rules {
-    Rules::default()
+fn rules() -> RaceRules {
+    RaceRules::default()
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_clear_winner_is_bought_and_the_hopeless_are_dropped() {
 fn chances_are_those_of_students_t() {
     // Two models, four units in all, prior 4 degrees: difference ln 1.1, variance pooled with the
     // prior. P(first best) = P(t_6 < ln 1.1 / (s * sqrt(1/2 + 1/2))).
-    let step = next(&[model(&[11.0, 11.0]), model(&[10.0, 10.0])], &Rules { draws: 40_000, ..rules() }, 3).unwrap();
+    let step = next(&[model(&[11.0, 11.0]), model(&[10.0, 10.0])], &RaceRules { draws: 40_000, ..rules() }, 3).unwrap();
     let chances = step.chances.unwrap();
     let s = (4.0 * 0.01f64 / 6.0).sqrt();
     assert!((chances.unit_deviation - s).abs() < 1e-12);
@@ -74,7 +74,7 @@ fn chances_are_those_of_students_t() {
 /// times s. A quantile of 40,000 draws has a standard error of 0.0014 here.
 #[test]
 fn a_loss_is_exceeded_in_one_of_twenty_cases() {
-    let step = next(&[model(&[11.0, 11.0]), model(&[10.0, 10.0])], &Rules { draws: 40_000, ..rules() }, 3).unwrap();
+    let step = next(&[model(&[11.0, 11.0]), model(&[10.0, 10.0])], &RaceRules { draws: 40_000, ..rules() }, 3).unwrap();
     let chances = step.chances.unwrap();
     let (s, difference) = ((4.0 * 0.01f64 / 6.0).sqrt(), 1.1f64.ln());
     for (loss, expected) in chances.loss.iter().zip([1.9432 * s - difference, 1.9432 * s + difference]) {
@@ -86,7 +86,7 @@ fn a_loss_is_exceeded_in_one_of_twenty_cases() {
 fn slots_that_idle_take_a_second_unit_up_to_two() {
     let two = [model(&[10.0, 10.6]), model(&[10.1, 10.4])];
     for (slots, units) in [(1, 1), (3, 1), (4, 2), (28, 2)] {
-        let step = next(&two, &Rules { slots, ..rules() }, 1).unwrap();
+        let step = next(&two, &RaceRules { slots, ..rules() }, 1).unwrap();
         let NextAction::Measure { orders } = step.action else { panic!("{step:?}") };
         assert!(orders.len() == 2 && orders.iter().all(|o| o.units == units), "{slots}: {orders:?}");
     }
@@ -95,7 +95,7 @@ fn slots_that_idle_take_a_second_unit_up_to_two() {
 #[test]
 fn many_equal_units_are_practically_tied() {
     let even = |shift: f64| model(&(0..30).map(|i| 10.0 + shift + f64::from(i % 3) * 0.3).collect::<Vec<_>>());
-    let rules = Rules { most_per_model: 100, sure: 0.999_9, sure_if_close: 0.999_9, ..rules() };
+    let rules = RaceRules { most_per_model: 100, sure: 0.999_9, sure_if_close: 0.999_9, ..rules() };
     let step = next(&[even(0.0), even(0.01), even(0.02)], &rules, 1).unwrap();
     let NextAction::PracticallyTied { models: tie, loss } = &step.action else { panic!("{step:?}") };
     assert_eq!(tie.len(), 3);
@@ -107,30 +107,30 @@ fn many_equal_units_are_practically_tied() {
 #[test]
 fn the_caps_end_the_race_with_the_set_of_the_best() {
     let close = [model(&[10.0, 10.6]), model(&[10.1, 10.4]), model(&[1.0, 1.0])];
-    for rules in [Rules { most_per_model: 2, ..rules() }, Rules { units_left: 0, ..rules() }] {
+    for rules in [RaceRules { most_per_model: 2, ..rules() }, RaceRules { units_left: 0, ..rules() }] {
         let step = next(&close, &rules, 1).unwrap();
         let NextAction::Exhausted { models: mut tie } = step.action else { panic!("{step:?}") };
         tie.sort_unstable();
         assert_eq!(tie, names(&[0, 1]));
     }
     // One unit left: the likelier model gets it.
-    let step = next(&close, &Rules { units_left: 1, ..rules() }, 1).unwrap();
+    let step = next(&close, &RaceRules { units_left: 1, ..rules() }, 1).unwrap();
     let NextAction::Measure { orders } = &step.action else { panic!("{step:?}") };
     let leader = step.chances.as_ref().unwrap().leader;
     assert_eq!(orders, &[order(leader, 1)]);
-    let step = next(&[model(&[]), model(&[])], &Rules { units_left: 0, ..rules() }, 1).unwrap();
+    let step = next(&[model(&[]), model(&[])], &RaceRules { units_left: 0, ..rules() }, 1).unwrap();
     assert_eq!(step.action, NextAction::Exhausted { models: names(&[0, 1]) });
 }
 
 #[test]
 fn close_models_need_the_higher_probability() {
     let close = [model(&[10.0, 10.6]), model(&[10.1, 10.4])];
-    let step = |sure_if_close| next(&close, &Rules { sure: 0.5, sure_if_close, ..rules() }, 1).unwrap();
+    let step = |sure_if_close| next(&close, &RaceRules { sure: 0.5, sure_if_close, ..rules() }, 1).unwrap();
     assert!(step(0.999).close_models && matches!(step(0.999).action, NextAction::Measure { .. }));
     assert!(matches!(step(0.5).action, NextAction::Buy { .. }));
     // Far apart the usual one does.
     let far = [model(&[10.0, 10.6]), model(&[5.0, 5.2])];
-    let step = next(&far, &Rules { sure: 0.5, sure_if_close: 1.1, ..rules() }, 1).unwrap();
+    let step = next(&far, &RaceRules { sure: 0.5, sure_if_close: 1.1, ..rules() }, 1).unwrap();
     assert!(!step.close_models && step.action == buy(0));
 }
 
@@ -175,11 +175,11 @@ fn bad_input_is_refused() {
     assert!(next(&[], &rules(), 1).is_err());
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(next(&[model(&[5.0, bad])], &rules(), 1).is_err());
-        assert!(next(&[model(&[5.0])], &Rules { prior_deviation: bad, ..rules() }, 1).is_err());
+        assert!(next(&[model(&[5.0])], &RaceRules { prior_deviation: bad, ..rules() }, 1).is_err());
     }
-    assert!(next(&[model(&[5.0])], &Rules { first_units: 1, ..rules() }, 1).is_err(), "one unit is no model");
-    assert!(next(&[model(&[5.0])], &Rules { most_per_model: 1, ..rules() }, 1).is_err());
-    assert!(next(&[model(&[5.0])], &Rules { draws: 0, ..rules() }, 1).is_err());
+    assert!(next(&[model(&[5.0])], &RaceRules { first_units: 1, ..rules() }, 1).is_err(), "one unit is no model");
+    assert!(next(&[model(&[5.0])], &RaceRules { most_per_model: 1, ..rules() }, 1).is_err());
+    assert!(next(&[model(&[5.0])], &RaceRules { draws: 0, ..rules() }, 1).is_err());
 }
 
 struct Noise(Xoshiro256PlusPlus);
@@ -193,7 +193,7 @@ impl Noise {
 
 /// Runs a race among eight models and gives whether it ended within 3 % of the best and the units
 /// that it took.
-fn race(noise: &mut Noise, model_deviation: f64, unit_deviation: f64, rules: &Rules) -> (bool, usize) {
+fn race(noise: &mut Noise, model_deviation: f64, unit_deviation: f64, rules: &RaceRules) -> (bool, usize) {
     let truth: Vec<f64> = (0..8).map(|_| model_deviation * noise.normal()).collect();
     let best = truth.iter().copied().fold(f64::MIN, f64::max);
     let mut field: Vec<Contender> = truth.iter().map(|_| model(&[])).collect();
@@ -229,9 +229,9 @@ fn race(noise: &mut Noise, model_deviation: f64, unit_deviation: f64, rules: &Ru
 /// Share of 500 races among eight models that ended with a good one, and units per race. Models
 /// differ by 25 %, units by 10 %. 1500 draws instead of 4000 keep the test short: the error of a
 /// probability of 0.95 is then 0.006, which blurs decisions and does not shift them.
-fn races(rules: &Rules) -> (f64, f64) {
+fn races(rules: &RaceRules) -> (f64, f64) {
     let mut noise = Noise(Xoshiro256PlusPlus::seed_from_u64(20_240_601));
-    let rules = Rules { draws: 1500, most_per_model: 40, ..*rules };
+    let rules = RaceRules { draws: 1500, most_per_model: 40, ..*rules };
     let races: Vec<_> = (0..500).map(|_| race(&mut noise, 0.25, 0.10, &rules)).collect();
     let good = races.iter().filter(|r| r.0).count() as f64 / 500.0;
     (good, races.iter().map(|r| r.1).sum::<usize>() as f64 / 500.0)
@@ -242,7 +242,7 @@ fn races(rules: &Rules) -> (f64, f64) {
 /// that 0.93 is five of them below.
 #[test]
 fn a_race_that_ends_by_probability_finds_a_good_model() {
-    let (good, units) = races(&Rules { least_regret: 0.0, ..rules() });
+    let (good, units) = races(&RaceRules { least_regret: 0.0, ..rules() });
     assert!(good >= 0.93, "{good}");
     assert!(units < 34.0, "{units}");
 }

@@ -1,8 +1,8 @@
 //! The ranking against published measurements and worked examples.
 
 use assay_stats::rank::{
-    Better, Ceiling, Class, Entrant, Medal, Notice, ODD_ALPHA, Observation, Options, Ranking, Refusal, Sense, Spread,
-    compare, fit, odd_units, pooled, rank, slot_check, studentized_range,
+    Better, Entrant, Medal, ModelRanking, Notice, ODD_ALPHA, Observation, Options, Precedence, RankRefusal, Sense,
+    SlotCeiling, Spread, compare, fit, odd_units, pooled, rank, slot_check, studentized_range,
 };
 
 /// Six microSD cards by block size in KiB, four jobs, KB/s: A2, EVO (two units), A1 (three units).
@@ -29,7 +29,7 @@ fn observations(row: &Row) -> Vec<Observation<'static>> {
 }
 
 fn entrants(row: &Row, ceiling: Option<f64>) -> Vec<Entrant> {
-    let ceiling = ceiling.and_then(Ceiling::new);
+    let ceiling = ceiling.and_then(SlotCeiling::new);
     let mut entrants = fit(&observations(row)).unwrap().entrants();
     for e in &mut entrants {
         let of_model = UNITS.iter().zip(row.1).filter(|(unit, _)| unit.0 == e.name);
@@ -39,12 +39,20 @@ fn entrants(row: &Row, ceiling: Option<f64>) -> Vec<Entrant> {
     entrants
 }
 
-fn borrowed(row: &Row, ceiling: Option<f64>) -> Ranking {
+fn borrowed(row: &Row, ceiling: Option<f64>) -> ModelRanking {
     rank(&entrants(row, ceiling), &Options { borrow: true, draws: 40_000, ..Options::default() }).unwrap()
 }
 
 fn entrant(name: &str, mean: f64, variance: f64, units: u32) -> Entrant {
-    Entrant { name: name.to_owned(), mean, variance, units, class: Class::Sound, censored: false, flattered: false }
+    Entrant {
+        name: name.to_owned(),
+        mean,
+        variance,
+        units,
+        class: Precedence::Sound,
+        censored: false,
+        flattered: false,
+    }
 }
 
 #[test]
@@ -128,7 +136,7 @@ fn the_bus_ties_what_it_holds() {
     assert_eq!(held(&READ[3]), [""; 0]);
     // At 128 KiB the variance comes from two units of one model: one degree of freedom.
     let refused = rank(&entrants(&READ[4], Some(23_000.0)), &Options { borrow: true, ..Options::default() });
-    assert_eq!(refused, Err(Refusal::TooFewUnits { degrees: 1 }));
+    assert_eq!(refused, Err(RankRefusal::TooFewUnits { degrees: 1 }));
 }
 
 #[test]
@@ -194,8 +202,8 @@ fn failures_come_before_speed() {
         entrant("slower", 0.5, 1e-4, 3),
         entrant("fake", 9.0, 1e-4, 3),
     ];
-    models[0].class = Class::Failing;
-    models[3].class = Class::Corrupt;
+    models[0].class = Precedence::Failing;
+    models[3].class = Precedence::Corrupt;
     let ranking = rank(&models, &Options { draws: 999, ..Options::default() }).unwrap();
     let names: Vec<&str> = ranking.models.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["slow", "slower", "burnt", "fake"]);
@@ -209,7 +217,7 @@ fn failures_come_before_speed() {
     assert!(differ && ends.0 > 0.0 && ends.1 > ends.0, "{ends:?}");
     assert_eq!(ranking.between("slow", "burnt").unwrap().0, (-ends.1, -ends.0));
     for model in &mut models {
-        model.class = Class::Failing;
+        model.class = Precedence::Failing;
     }
     let ranking = rank(&models, &Options { draws: 999, ..Options::default() }).unwrap();
     assert_eq!(ranking.models[0].medal, None, "no gold where all fail");
@@ -331,13 +339,16 @@ fn refusals_name_what_is_wrong() {
     assert_eq!(fit(&[]).unwrap_err().to_string(), "no observation");
     let options = Options::default();
     let refused = |entrants: &[Entrant]| rank(entrants, &options).unwrap_err();
-    assert_eq!(refused(&[entrant("a", 1.0, 0.0, 1), entrant("b", 1.0, 0.0, 1)]), Refusal::OnlySpecimens);
-    assert_eq!(refused(&[entrant("a", 1.0, 0.1, 3), entrant("b", 1.0, 0.0, 1)]), Refusal::TooFewModels);
-    assert_eq!(refused(&[]), Refusal::TooFewModels);
-    assert_eq!(refused(&[entrant("a", 1.0, 0.1, 3), entrant("a", 2.0, 0.1, 3)]), Refusal::Duplicate("a".to_owned()));
-    assert_eq!(refused(&[entrant("a", 1.0, 0.0, 3), entrant("b", 2.0, 0.0, 3)]), Refusal::NoSpread);
-    assert!(matches!(refused(&[entrant("a", f64::NAN, 0.1, 3), entrant("b", 2.0, 0.1, 3)]), Refusal::Invalid(_)));
-    assert!(matches!(refused(&[entrant("a", 1.0, -0.1, 3), entrant("b", 2.0, 0.1, 3)]), Refusal::Invalid(_)));
+    assert_eq!(refused(&[entrant("a", 1.0, 0.0, 1), entrant("b", 1.0, 0.0, 1)]), RankRefusal::OnlySpecimens);
+    assert_eq!(refused(&[entrant("a", 1.0, 0.1, 3), entrant("b", 1.0, 0.0, 1)]), RankRefusal::TooFewModels);
+    assert_eq!(refused(&[]), RankRefusal::TooFewModels);
+    assert_eq!(
+        refused(&[entrant("a", 1.0, 0.1, 3), entrant("a", 2.0, 0.1, 3)]),
+        RankRefusal::Duplicate("a".to_owned())
+    );
+    assert_eq!(refused(&[entrant("a", 1.0, 0.0, 3), entrant("b", 2.0, 0.0, 3)]), RankRefusal::NoSpread);
+    assert!(matches!(refused(&[entrant("a", f64::NAN, 0.1, 3), entrant("b", 2.0, 0.1, 3)]), RankRefusal::Invalid(_)));
+    assert!(matches!(refused(&[entrant("a", 1.0, -0.1, 3), entrant("b", 2.0, 0.1, 3)]), RankRefusal::Invalid(_)));
     let two = [entrant("a", 1.0, 0.1, 3), entrant("b", 2.0, 0.1, 3)];
     for wrong in [
         Options { alpha: 0.0, ..options },
@@ -347,7 +358,7 @@ fn refusals_name_what_is_wrong() {
         Options { prior_degrees: 0.0, ..options },
         Options { draws: 10, ..options },
     ] {
-        assert!(matches!(rank(&two, &wrong), Err(Refusal::Options(_))), "{wrong:?}");
+        assert!(matches!(rank(&two, &wrong), Err(RankRefusal::Options(_))), "{wrong:?}");
     }
 }
 

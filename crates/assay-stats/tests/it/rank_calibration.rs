@@ -1,6 +1,6 @@
 //! Error rates of the ranking where models are equal, and its run time.
 
-use assay_stats::rank::{Class, Entrant, ModelFit, ODD_ALPHA, Oddities, Options, UnitFit, odd_units, rank};
+use assay_stats::rank::{Entrant, ModelFit, ODD_ALPHA, Oddities, Options, Precedence, UnitFit, odd_units, rank};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -103,7 +103,7 @@ fn forty_models_of_ten_units_rank_quickly() {
     let entrants: Vec<Entrant> = (0..40)
         .map(|k| {
             let units: Vec<f64> = (0..10).map(|_| 0.02 * k as f64 + 0.10 * normal.next()).collect();
-            Entrant { class: Class::Sound, ..model(k, &units).entrant() }
+            Entrant { class: Precedence::Sound, ..model(k, &units).entrant() }
         })
         .collect();
     let start = std::time::Instant::now();

@@ -1,6 +1,6 @@
 //! Laws of the ranking: what must not change it.
 
-use assay_stats::rank::{Better, Observation, Options, Ranking, Sense, fit, rank};
+use assay_stats::rank::{Better, ModelRanking, Observation, Options, Sense, fit, rank};
 use proptest::prelude::*;
 
 /// Four models of three units; units rotate through six slots in two waves.
@@ -24,7 +24,7 @@ fn values() -> impl Strategy<Value = Vec<f64>> {
         .prop_map(|(speed, noise)| (0..24).map(|at| (speed[at % 12 / 3] + noise[at]).exp()).collect())
 }
 
-fn ranked(observations: &[Observation<'_>], options: &Options) -> Ranking {
+fn ranked(observations: &[Observation<'_>], options: &Options) -> ModelRanking {
     rank(&fit(observations).unwrap().entrants(), options).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn options() -> Options {
 type Line = (String, usize, (usize, usize));
 
 /// What people read: names in order, layers, rank sets, verdicts.
-fn reading(ranking: &Ranking) -> (Vec<Line>, Vec<Better>) {
+fn reading(ranking: &ModelRanking) -> (Vec<Line>, Vec<Better>) {
     let models = ranking.models.iter().map(|m| (m.name.clone(), m.layer, m.ranks)).collect();
     (models, ranking.pairs.iter().map(|p| p.verdict).collect())
 }

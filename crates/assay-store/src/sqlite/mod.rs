@@ -15,4 +15,4 @@ pub use files::{data_dir, make_directory, store_files};
 pub use foreign::Foreign;
 pub use open::SqliteStore;
 pub use rehearsal::Rehearsal;
-pub use write::{Intake, Left};
+pub use write::{Intake, LeftFile};

@@ -18,7 +18,7 @@ use crate::id::{as_meant, is_id};
 use crate::matcher::{self, Misspelt};
 use assay_core::observation::Observation;
 
-use crate::observation::{self, Detail, StoredTexts, Workloads};
+use crate::observation::{self, ObservationDetail, StoredTexts, Workloads};
 use crate::query::{Condition, Query};
 use crate::store::{Abandoned, RunState, Saved, Store, Stored, Summary};
 
@@ -47,7 +47,7 @@ impl Store for SqliteStore {
         self.matching(query, &Query::parse(query)?)
     }
 
-    fn observations(&self, query: &str, detail: Detail) -> Result<Vec<Observation>, StoreError> {
+    fn observations(&self, query: &str, detail: ObservationDetail) -> Result<Vec<Observation>, StoreError> {
         self.observed(query, detail)
     }
 
@@ -310,7 +310,7 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    fn parse(self, detail: Detail) {
+    fn parse(self, detail: ObservationDetail) {
         let mut known = Workloads::default();
         for (texts, place) in self.texts.into_iter().zip(self.places) {
             *place = texts.and_then(|texts| texts.observation(detail, &mut known));
@@ -320,7 +320,7 @@ impl Batch<'_> {
 
 impl SqliteStore {
     /// The observations of the records that a query names, oldest first, from one view of the store.
-    pub(super) fn observed(&self, text: &str, detail: Detail) -> Result<Vec<Observation>, StoreError> {
+    pub(super) fn observed(&self, text: &str, detail: ObservationDetail) -> Result<Vec<Observation>, StoreError> {
         let query = Query::parse(text)?;
         let view = self.conn.unchecked_transaction().map_err(|error| self.explain(error))?;
         let ids = self.matching(text, &query)?;
@@ -336,7 +336,7 @@ impl SqliteStore {
     }
 
     /// A record of a run in progress, or of another version, from its document.
-    fn unobserved(&self, id: &str, detail: Detail) -> Result<Observation, StoreError> {
+    fn unobserved(&self, id: &str, detail: ObservationDetail) -> Result<Observation, StoreError> {
         let whole = self.load_whole(id)?.record;
         // Values that cannot be written as JSON, like a rate that is no number, cannot be read from it either.
         Ok(observation::observed(&whole, detail).unwrap_or_else(|_| Observation::from(&whole)))
@@ -344,7 +344,12 @@ impl SqliteStore {
 
     /// Puts the record of each observation into its place. Parsing takes most of the time, so threads parse what this
     /// thread, which owns the store, reads.
-    fn parse(&self, ids: &[String], detail: Detail, places: &mut [Option<Observation>]) -> rusqlite::Result<()> {
+    fn parse(
+        &self,
+        ids: &[String],
+        detail: ObservationDetail,
+        places: &mut [Option<Observation>],
+    ) -> rusqlite::Result<()> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(ids.len() / BATCH);
         // Only a few batches are read in advance.
         let (send, receive) = mpsc::sync_channel::<Batch<'_>>(threads);
@@ -371,7 +376,7 @@ impl SqliteStore {
         })
     }
 
-    fn texts(&self, id: &str, detail: Detail) -> rusqlite::Result<Option<StoredTexts>> {
+    fn texts(&self, id: &str, detail: ObservationDetail) -> rusqlite::Result<Option<StoredTexts>> {
         let mut select = self.conn.prepare_cached(
             "SELECT head, repeats, latencies FROM observation
              WHERE observation.record = (SELECT number FROM record WHERE id = ?1)",
@@ -381,8 +386,8 @@ impl SqliteStore {
             let text = |of, column: usize| if detail >= of { row.get(column) } else { Ok(String::new()) };
             Ok(StoredTexts {
                 head: row.get(0)?,
-                repeats: text(Detail::Repeats, 1)?,
-                latencies: text(Detail::Latencies, 2)?,
+                repeats: text(ObservationDetail::Repeats, 1)?,
+                latencies: text(ObservationDetail::Latencies, 2)?,
             })
         };
         select.query_row([id], read).optional()

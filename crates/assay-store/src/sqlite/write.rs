@@ -425,12 +425,12 @@ pub struct Intake {
     /// Records that the store now has in a newer state than before.
     pub taken: Vec<String>,
     /// Files that remain in the spool.
-    pub left: Vec<Left>,
+    pub left: Vec<LeftFile>,
 }
 
 /// A file that remains in the spool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct LeftFile {
     /// Its name within the spool.
     pub name: String,
     /// The reason.
@@ -454,11 +454,11 @@ impl SqliteStore {
                         }
                         spool.taken(&name)?;
                     }
-                    Err(reason) => intake.left.push(Left { name, reason: reason.to_owned() }),
+                    Err(reason) => intake.left.push(LeftFile { name, reason: reason.to_owned() }),
                 },
                 // Another command was faster.
                 Err(_) if !spool.waiting()?.contains(&name) => {}
-                Err(reason) => intake.left.push(Left { name, reason }),
+                Err(reason) => intake.left.push(LeftFile { name, reason }),
             }
         }
         Ok(intake)

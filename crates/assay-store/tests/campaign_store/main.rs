@@ -26,7 +26,7 @@ use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Record, Sensor};
 use assay_lab::SplitMix;
-use assay_store::{Detail, Keeper, Kept, Owner, RunState, Spool, SqliteStore, Store};
+use assay_store::{Keeper, Kept, ObservationDetail, Owner, RunState, Spool, SqliteStore, Store};
 use common::running;
 use memory::Memory;
 use world::{Fault, Refusal, World, enter, survivors};
@@ -166,12 +166,12 @@ impl Case {
             // A command may have closed it meanwhile.
             let expected = Record { outcome: stored.outcome.clone(), ..saved.clone() };
             assert_eq!(stored, expected, "record {id}");
-            let observed = store.observations(id, Detail::Latencies).unwrap();
+            let observed = store.observations(id, ObservationDetail::Latencies).unwrap();
             assert_eq!(observed, [Observation::from(&stored)], "observation of record {id}");
         }
         store.abandoned().unwrap();
         assert!(store.list("").unwrap().iter().all(|summary| summary.outcome != Outcome::Running));
-        let observed = store.observations("all", Detail::Estimates).unwrap();
+        let observed = store.observations("all", ObservationDetail::Estimates).unwrap();
         assert!(observed.len() == list.len() && observed.iter().all(|record| record.outcome != Outcome::Running));
     }
 }

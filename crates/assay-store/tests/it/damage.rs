@@ -6,7 +6,7 @@ use std::process::Command;
 
 use assay_core::exit::Exit;
 use assay_core::observation::Observation;
-use assay_store::{Detail, RunState, Spool, SqliteStore, Store, StoreError};
+use assay_store::{ObservationDetail, RunState, Spool, SqliteStore, Store, StoreError};
 
 use crate::common::{record, skip, with_label, with_samples};
 
@@ -123,7 +123,7 @@ fn what_is_whole_in_a_damaged_store_is_copied_by_the_script_of_the_manual() {
     assert!(list.len() >= 12, "{} of 12 and the new one", list.len());
     for summary in list {
         let whole = store.load(&summary.id).unwrap().record;
-        assert_eq!(store.observations(&summary.id, Detail::Latencies).unwrap(), [Observation::from(&whole)]);
+        assert_eq!(store.observations(&summary.id, ObservationDetail::Latencies).unwrap(), [Observation::from(&whole)]);
     }
 }
 

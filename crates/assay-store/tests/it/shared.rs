@@ -7,7 +7,7 @@ use assay_core::medium::MediumKind;
 use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
-use assay_store::{Change, Detail, Owner, RunState, SqliteStore, Store, StoreError, Summary};
+use assay_store::{Change, ObservationDetail, Owner, RunState, SqliteStore, Store, StoreError, Summary};
 use std::path::Path;
 
 fn finish(store: &mut dyn Store, record: &Record) {
@@ -374,7 +374,7 @@ fn observations_of_many_records_come_in_their_order(store: &mut dyn Store) {
         let running = RunState::Running { owner: &dead, scratch: None };
         store.save(&record, if minute == 150 { running } else { RunState::Finished }).unwrap();
     }
-    for detail in [Detail::Estimates, Detail::Repeats, Detail::Latencies] {
+    for detail in [ObservationDetail::Estimates, ObservationDetail::Repeats, ObservationDetail::Latencies] {
         let found: Vec<String> = store.observations("all", detail).unwrap().into_iter().map(|r| r.id).collect();
         assert_eq!(found, ids);
     }
@@ -383,7 +383,7 @@ fn observations_of_many_records_come_in_their_order(store: &mut dyn Store) {
 /// However a record came into the store, and whatever its state was before.
 fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     let seen = |store: &dyn Store, id: &str| {
-        let observed = store.observations(id, Detail::Latencies).unwrap();
+        let observed = store.observations(id, ObservationDetail::Latencies).unwrap();
         assert_eq!(observed, [Observation::from(&store.load(id).unwrap().record)], "{id}");
         observed[0].clone()
     };
@@ -409,12 +409,12 @@ fn an_observation_is_drawn_from_the_document_of_now(store: &mut dyn Store) {
     let newer = serde_json::to_string(&with_label(copy, "slot", "2")).unwrap().replacen('{', r#"{"moon":"full","#, 1);
     store.save_document(&newer).unwrap();
     assert_eq!((seen(store, "cccccccccc").labels["slot"].as_str(), store.list("").unwrap().len()), ("2", 3));
-    let of = |query: &str| store.observations(query, Detail::Estimates).map(|all| all.len());
+    let of = |query: &str| store.observations(query, ObservationDetail::Estimates).map(|all| all.len());
     assert_eq!((of("all").unwrap(), of("slot=2").unwrap(), of("last").unwrap()), (3, 1, 1));
     assert!(matches!(of("slot=9"), Err(StoreError::NoMatch { .. })));
     assert!(matches!(of("zz"), Err(StoreError::UnknownId { .. })));
     store.remove("aaaaaaaaaa").unwrap();
-    assert_eq!(store.observations("all", Detail::Repeats).unwrap().len(), 2);
+    assert_eq!(store.observations("all", ObservationDetail::Repeats).unwrap().len(), 2);
 }
 
 fn the_identity_key_stays(store: &mut dyn Store) {

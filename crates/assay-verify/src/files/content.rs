@@ -16,7 +16,7 @@ const SECTOR: usize = SECTOR_BYTES as usize;
 /// Format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum FileFormat {
     /// Only of this check: salted, so that no earlier check, no cache and no compression can answer for the medium.
     #[default]
     Salted,
@@ -27,7 +27,7 @@ pub enum Format {
 /// What a check writes to each place, as it generates and compares it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
-    format: Format,
+    format: FileFormat,
     salt: Salt,
     /// Starts of pieces that were written again, with their generation.
     rewritten: BTreeMap<u64, u16>,
@@ -35,7 +35,7 @@ pub struct Content {
 
 /// Classification of a sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum SeenContent {
     /// What was written for this place.
     Good,
     /// The same, except for a few bits.
@@ -48,7 +48,7 @@ pub(crate) enum Seen {
     Corrupted,
 }
 
-impl Seen {
+impl SeenContent {
     pub(crate) fn class(self) -> SectorClass {
         match self {
             Self::Good => SectorClass::Good,
@@ -62,16 +62,16 @@ impl Seen {
 impl Content {
     /// Content of a check with this salt.
     #[must_use]
-    pub fn new(format: Format, salt: Salt) -> Self {
+    pub fn new(format: FileFormat, salt: Salt) -> Self {
         Self { format, salt, rewritten: BTreeMap::new() }
     }
 
     /// Content of files of f3 or H2testw.
     pub(crate) fn f3() -> Self {
-        Self::new(Format::F3, Salt::known(0))
+        Self::new(FileFormat::F3, Salt::known(0))
     }
 
-    pub(crate) fn format(&self) -> Format {
+    pub(crate) fn format(&self) -> FileFormat {
         self.format
     }
 
@@ -81,7 +81,7 @@ impl Content {
 
     /// Whether the content can come neither from an earlier check nor from a program of the medium.
     pub(crate) fn is_unique(&self) -> bool {
-        self.format == Format::Salted
+        self.format == FileFormat::Salted
     }
 
     /// How often pieces were written again, at most.
@@ -124,7 +124,7 @@ impl Content {
         self.parts(offset, buffer.len() as u64, |from, to, generation| {
             let (part, at) = (&mut buffer[from..to], offset + from as u64);
             match (self.format, generation) {
-                (Format::F3, None) => fill(part, at),
+                (FileFormat::F3, None) => fill(part, at),
                 (_, generation) => key.fill(part, at, generation.unwrap_or(0)),
             }
         });
@@ -137,7 +137,7 @@ impl Content {
         self.parts(offset, data.len() as u64, |from, to, generation| {
             let (part, at) = (&data[from..to], offset + from as u64);
             is_intact &= match (self.format, generation) {
-                (Format::F3, None) => intact(part, at),
+                (FileFormat::F3, None) => intact(part, at),
                 (_, generation) => key.intact(part, at, generation.unwrap_or(0)),
             };
         });
@@ -151,33 +151,33 @@ impl Content {
     }
 
     /// Classifies a sector for byte `offset`. Less than a whole sector is corrupted.
-    pub(crate) fn classify(&self, sector: &[u8], offset: u64) -> Seen {
-        let Some(sector) = sector.first_chunk::<SECTOR>() else { return Seen::Corrupted };
+    pub(crate) fn classify(&self, sector: &[u8], offset: u64) -> SeenContent {
+        let Some(sector) = sector.first_chunk::<SECTOR>() else { return SeenContent::Corrupted };
         let (key, generation) = (Key::new(self.salt), self.generation(offset));
         let salted = match (self.format, generation) {
-            (Format::F3, None) => None,
+            (FileFormat::F3, None) => None,
             (_, generation) => Some(generation.unwrap_or(0)),
         };
         if let Some(generation) = salted {
             if key.intact(sector, offset, generation) {
-                return Seen::Good;
+                return SeenContent::Good;
             }
             if key.nearly(sector, offset, generation) {
-                return Seen::Changed;
+                return SeenContent::Changed;
             }
         }
         match key.origin(sector) {
-            Some(origin) if origin.offset == offset => return Seen::Stale,
-            Some(origin) => return Seen::Overwritten(origin.offset),
-            None if self.format == Format::Salted => return Seen::Corrupted,
+            Some(origin) if origin.offset == offset => return SeenContent::Stale,
+            Some(origin) => return SeenContent::Overwritten(origin.offset),
+            None if self.format == FileFormat::Salted => return SeenContent::Corrupted,
             None => {}
         }
         match (classify(sector, offset), salted) {
-            ((SectorClass::Overwritten, Some(holds)), _) => Seen::Overwritten(holds),
-            ((SectorClass::Good | SectorClass::Changed, _), Some(_)) => Seen::Stale,
-            ((SectorClass::Good, _), None) => Seen::Good,
-            ((SectorClass::Changed, _), None) => Seen::Changed,
-            _ => Seen::Corrupted,
+            ((SectorClass::Overwritten, Some(holds)), _) => SeenContent::Overwritten(holds),
+            ((SectorClass::Good | SectorClass::Changed, _), Some(_)) => SeenContent::Stale,
+            ((SectorClass::Good, _), None) => SeenContent::Good,
+            ((SectorClass::Changed, _), None) => SeenContent::Changed,
+            _ => SeenContent::Corrupted,
         }
     }
 }
@@ -438,29 +438,30 @@ mod tests {
 
     #[test]
     fn every_class_is_told_from_the_others_in_both_formats() {
-        for format in [Format::Salted, Format::F3] {
+        for format in [FileFormat::Salted, FileFormat::F3] {
             let content = Content::new(format, Salt::known(3));
             let at = 7 * MIB;
-            assert_eq!(content.classify(&sector(&content, at), at), Seen::Good);
-            assert_eq!(content.classify(&sector(&content, 512), at), Seen::Overwritten(512));
-            assert_eq!(content.classify(&[0; SECTOR], at), Seen::Corrupted);
+            assert_eq!(content.classify(&sector(&content, at), at), SeenContent::Good);
+            assert_eq!(content.classify(&sector(&content, 512), at), SeenContent::Overwritten(512));
+            assert_eq!(content.classify(&[0; SECTOR], at), SeenContent::Corrupted);
             let mut flipped = sector(&content, at);
             flipped[300] ^= 8;
-            assert_eq!(content.classify(&flipped, at), Seen::Changed);
+            assert_eq!(content.classify(&flipped, at), SeenContent::Changed);
         }
     }
 
     /// Content of an earlier check is not accepted as content of this one.
     #[test]
     fn content_of_another_check_is_lost_data() {
-        let (one, other) = (Content::new(Format::Salted, Salt::known(1)), Content::new(Format::Salted, Salt::known(2)));
-        assert_eq!(other.classify(&sector(&one, MIB), MIB), Seen::Corrupted);
-        assert_eq!(other.classify(&sector(&Content::f3(), MIB), MIB), Seen::Corrupted);
+        let (one, other) =
+            (Content::new(FileFormat::Salted, Salt::known(1)), Content::new(FileFormat::Salted, Salt::known(2)));
+        assert_eq!(other.classify(&sector(&one, MIB), MIB), SeenContent::Corrupted);
+        assert_eq!(other.classify(&sector(&Content::f3(), MIB), MIB), SeenContent::Corrupted);
     }
 
     #[test]
     fn a_piece_that_was_written_again_holds_the_new_content_alone() {
-        for format in [Format::Salted, Format::F3] {
+        for format in [FileFormat::Salted, FileFormat::F3] {
             let before = Content::new(format, Salt::known(3));
             let mut after = before.clone();
             after.rewrite(2 * PIECE, 1);
@@ -471,10 +472,14 @@ mod tests {
             assert!(old[..piece.start] == new[..piece.start] && old[piece.end..] == new[piece.end..]);
             assert!(after.intact(&new, 0) && !after.intact(&old, 0) && !before.intact(&new, 0));
             let at = 2 * PIECE + 512;
-            assert_eq!(after.classify(&old[at as usize..], at), Seen::Stale, "{format:?}");
+            assert_eq!(after.classify(&old[at as usize..], at), SeenContent::Stale, "{format:?}");
             assert!(after.intact(&new[at as usize..][..512], at), "within a piece");
             after.undo_rewriting();
-            assert_eq!(after.classify(&new[at as usize..], at), Seen::Stale, "{format:?}: it was to be put back");
+            assert_eq!(
+                after.classify(&new[at as usize..], at),
+                SeenContent::Stale,
+                "{format:?}: it was to be put back"
+            );
             assert!(after.intact(&old, 0));
         }
     }

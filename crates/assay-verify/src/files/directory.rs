@@ -171,7 +171,7 @@ fn remove_all(own: &OwnDir, lock: Option<Lock>) -> Result<(), OwnedError> {
 
 /// What an earlier check left on a medium.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct LeftCheck {
     /// The directory.
     pub path: PathBuf,
     /// Space that its files take, in bytes.
@@ -188,16 +188,16 @@ pub struct Left {
 ///
 /// # Errors
 /// Where something not made by assay has the name of its directory, or lies in it.
-pub fn left(target: &Path) -> Result<Option<Left>, VerifyError> {
+pub fn left(target: &Path) -> Result<Option<LeftCheck>, VerifyError> {
     let target = Directory::open(target)?;
     let Some(own) = target.own(DIRECTORY)? else { return Ok(None) };
     let alive = own.is_locked(LOCK);
     Ok(Some(left_in(&own, &held(&own)?, alive)))
 }
 
-fn left_in(own: &OwnDir, held: &Held, alive: bool) -> Left {
+fn left_in(own: &OwnDir, held: &Held, alive: bool) -> LeftCheck {
     let state = held.state.as_ref();
-    Left {
+    LeftCheck {
         path: own.path().to_owned(),
         bytes: held.bytes,
         alive,
@@ -211,7 +211,7 @@ fn left_in(own: &OwnDir, held: &Held, alive: bool) -> Left {
 ///
 /// # Errors
 /// Where a check is still running, or something is not assay's; nothing is removed then.
-pub fn remove(target: &Path) -> Result<Option<Left>, VerifyError> {
+pub fn remove(target: &Path) -> Result<Option<LeftCheck>, VerifyError> {
     let Some(place) = HeldDirectory::existing(&Directory::open(target)?)? else { return Ok(None) };
     let found = left_in(&place.own, &held(&place.own)?, false);
     place.removal()().map_err(|error| VerifyError::io(&found.path, error))?;

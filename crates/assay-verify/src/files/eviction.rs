@@ -215,7 +215,7 @@ fn each(
 mod tests {
     use assay_core::verification::SectorClass;
 
-    use super::super::content::Format;
+    use super::super::content::FileFormat;
     use super::*;
     use crate::probe::Salt;
 
@@ -235,7 +235,7 @@ mod tests {
     /// As much is written elsewhere as the end part is long, and never to lost places.
     #[test]
     fn as_much_is_written_elsewhere_as_the_cache_may_hold() {
-        let content = Content::new(Format::Salted, Salt::known(1));
+        let content = Content::new(FileFormat::Salted, Salt::known(1));
         let (area, cache) = (64 * MIB, 8 * MIB);
         let end = boundary(area, cache);
         assert_eq!(end, 56 * MIB);
@@ -251,7 +251,7 @@ mod tests {
     /// The pieces that evict the first ones are others, and good.
     #[test]
     fn others_are_written_where_nothing_was_written_again() {
-        let content = Content::new(Format::Salted, Salt::known(1));
+        let content = Content::new(FileFormat::Salted, Salt::known(1));
         let tally = tally(64 * MIB, 3 * MIB + 512..20 * MIB);
         let first = places(&tally, 56 * MIB, 8 * MIB, &content);
         let second = others(&tally, 56 * MIB, 8 * MIB, &first);
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn of_a_small_area_one_half_drives_out_the_other() {
-        let content = Content::new(Format::Salted, Salt::known(1));
+        let content = Content::new(FileFormat::Salted, Salt::known(1));
         let end = boundary(6 * MIB, 64 * MIB);
         assert_eq!(end, 3 * MIB);
         assert_eq!(places(&tally(6 * MIB, 0..0), end, 64 * MIB, &content).len() as u64 * PIECE, 3 * MIB);

@@ -18,11 +18,11 @@ use assay_lab::media::{
 };
 use assay_lab::{Backing, SplitMix};
 
-use super::content::{Content, Format};
+use super::content::{Content, FileFormat};
 use super::directory::State;
 use super::medium::{DriverLayer, Medium, Piece};
 use super::pass;
-use super::plan::{CheckPlan, Settings, files_of};
+use super::plan::{CheckPlan, CheckSettings, files_of};
 use super::pool::Pool;
 use super::tally::Tally;
 use super::verdict::{Judged, Scope, judge};
@@ -154,8 +154,8 @@ fn checked_late(spec: &MediumSpec, front: u64, late: Option<Late>) -> (Tally, Ju
     let area = (spec.announced_bytes - front) / MIB * MIB;
     let laid = Arc::new(Laid { medium, front, number: 1, late });
     let pool = Pool::new(laid, Duration::from_secs(60), &Control::default()).unwrap();
-    let (plan, settings) = (plan(area), Settings { cache_bytes: CACHE, ..Settings::default() });
-    let format = if spec.seed.is_multiple_of(2) { Format::Salted } else { Format::F3 };
+    let (plan, settings) = (plan(area), CheckSettings { cache_bytes: CACHE, ..CheckSettings::default() });
+    let format = if spec.seed.is_multiple_of(2) { FileFormat::Salted } else { FileFormat::F3 };
     let mut state = State { content: Content::new(format, Salt::known(spec.seed)), ..State::new(area) };
     let driver_layer = DriverLayer::Nothing;
     let place = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use super::content::{Content, FILE_BYTES};
 use super::directory::failure_of;
 use super::medium::Piece;
 use super::pool::{Answer, CHUNK, DEPTH, Part, Pool, Silence, Task};
-use super::progress::{Meter, Phase, Progress, Timed};
+use super::progress::{CheckPhase, CheckProgress, Meter, Timed};
 use super::tally::{ChunkFindings, Tally};
 
 /// Nothing is started farther than this many bytes beyond what is done. So the latest writes lie at the end, even if
@@ -135,10 +135,10 @@ pub(crate) fn extent(files: &[(u64, u64)]) -> u64 {
 pub(crate) fn write(
     pool: &Pool,
     area: Area,
-    tell: &mut dyn FnMut(Progress),
+    tell: &mut dyn FnMut(CheckProgress),
     saved: &mut dyn FnMut(u64, Moment) -> Option<Save>,
 ) -> Ended {
-    let meter = Meter::new(pool.control(), Phase::Write, extent(area.files), area.from, area.known);
+    let meter = Meter::new(pool.control(), CheckPhase::Write, extent(area.files), area.from, area.known);
     let mut writing = Writing { pool, area, meter, upto: area.from, refused: Vec::new(), tell, saved };
     let stop_reason = area.parts().find_map(|part| writing.file(part));
     let Writing { meter, upto, mut refused, tell, .. } = writing;
@@ -156,7 +156,7 @@ struct Writing<'a> {
     upto: u64,
     /// Starts and ends of what could not be written.
     refused: Vec<(u64, u64)>,
-    tell: &'a mut dyn FnMut(Progress),
+    tell: &'a mut dyn FnMut(CheckProgress),
     saved: &'a mut dyn FnMut(u64, Moment) -> Option<Save>,
 }
 
@@ -269,10 +269,10 @@ pub(crate) fn read(
     area: Area,
     refused: &[(u64, u64)],
     tally: &mut Tally,
-    tell: &mut dyn FnMut(Progress),
+    tell: &mut dyn FnMut(CheckProgress),
     saved: &mut dyn FnMut(u64, &Tally, Moment) -> Option<Save>,
 ) -> Ended {
-    let mut meter = Meter::new(pool.control(), Phase::Read, extent(area.files), area.from, area.known);
+    let mut meter = Meter::new(pool.control(), CheckPhase::Read, extent(area.files), area.from, area.known);
     let (mut upto, mut stop_reason) = (area.from, None);
     for (number, _, from, end) in area.parts() {
         let start = start_of(number);
@@ -428,7 +428,7 @@ mod tests {
     use assay_core::verification::SectorClass;
     use assay_engine::Control;
 
-    use super::super::content::{Content, Format};
+    use super::super::content::{Content, FileFormat};
     use super::super::directory::failure_of;
     use super::super::medium::{Medium, Piece};
     use super::super::pool::Pool;
@@ -525,7 +525,7 @@ mod tests {
     }
 
     fn content() -> Arc<Content> {
-        Arc::new(Content::new(Format::Salted, Salt::known(1)))
+        Arc::new(Content::new(FileFormat::Salted, Salt::known(1)))
     }
 
     fn write(pool: &Pool) -> Ended {

@@ -9,7 +9,7 @@ use assay_core::units::Bytes;
 use assay_device::owned::Directory;
 use assay_device::{Sysroot, look};
 
-use super::content::{FILE_BYTES, Format};
+use super::content::{FILE_BYTES, FileFormat};
 use super::directory::{DIRECTORY, VerifyError, h2w_names, numbered, present};
 use super::eviction;
 use crate::sys;
@@ -26,11 +26,11 @@ const HARMLESS_PART: u64 = 2;
 
 /// Settings of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct CheckSettings {
     /// Leave the files for another look.
     pub keep: bool,
     /// Format of the files.
-    pub format: Format,
+    pub format: FileFormat,
     /// Size of the largest cache of the medium, in bytes, that cannot hide a loss.
     pub cache_bytes: u64,
     /// Also fill a file system that the host itself uses.
@@ -54,11 +54,11 @@ pub struct Settings {
     pub save_every: Duration,
 }
 
-impl Default for Settings {
+impl Default for CheckSettings {
     fn default() -> Self {
         Self {
             keep: false,
-            format: Format::Salted,
+            format: FileFormat::Salted,
             cache_bytes: CACHE,
             fill_system: false,
             store: None,
@@ -111,7 +111,7 @@ impl CheckPlan {
     ///
     /// # Errors
     /// Where nothing can be checked, or checking is not allowed; see [`VerifyError`].
-    pub fn new(target: &Path, settings: &Settings) -> Result<Self, VerifyError> {
+    pub fn new(target: &Path, settings: &CheckSettings) -> Result<Self, VerifyError> {
         let io = |source: io::Error| VerifyError::io(target, source);
         let target = std::fs::canonicalize(target).map_err(io)?;
         if !target.is_dir() {
@@ -214,7 +214,7 @@ impl CheckPlan {
     }
 
     /// Plans to read existing files: in assay's own directory, or else in the target itself.
-    fn read_only(target: PathBuf, settings: &Settings) -> Result<Self, VerifyError> {
+    fn read_only(target: PathBuf, settings: &CheckSettings) -> Result<Self, VerifyError> {
         let outer = Directory::open(&target)?;
         let device_bytes = sys::device_bytes(&outer);
         let file_system_bytes = outer.space()?.bytes;
@@ -261,9 +261,9 @@ impl CheckPlan {
 
 /// Bytes of an area that are written again: as much as its end, and twice as much in the format of f3, where the first
 /// content is restored.
-fn again(area: u64, settings: &Settings) -> u64 {
+fn again(area: u64, settings: &CheckSettings) -> u64 {
     let end = area - eviction::boundary(area, settings.cache_bytes);
-    if settings.format == Format::F3 { end * 2 } else { end }
+    if settings.format == FileFormat::F3 { end * 2 } else { end }
 }
 
 /// Splits an area into files.
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_limit_and_the_reserve_are_kept() {
         let target = tempfile::tempdir().unwrap();
-        let settings = Settings { limit_bytes: Some(5 * MIB + 1), ..Settings::default() };
+        let settings = CheckSettings { limit_bytes: Some(5 * MIB + 1), ..CheckSettings::default() };
         let plan = CheckPlan::new(target.path(), &settings).unwrap();
         assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
         assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
@@ -327,7 +327,7 @@ mod tests {
             said.starts_with("writes 6 MiB of ") && said.contains("and 3 MiB of that again, reads 9 MiB, "),
             "{said}"
         );
-        let f3 = CheckPlan::new(target.path(), &Settings { format: Format::F3, ..settings }).unwrap();
+        let f3 = CheckPlan::new(target.path(), &CheckSettings { format: FileFormat::F3, ..settings }).unwrap();
         assert_eq!(f3.again_bytes, 6 * MIB);
     }
 

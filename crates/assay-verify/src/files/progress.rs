@@ -8,7 +8,7 @@ use assay_engine::{Control, Moment};
 
 /// What the check does now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum CheckPhase {
     /// Writing.
     Write,
     /// Reading back.
@@ -17,9 +17,9 @@ pub enum Phase {
 
 /// How far a check is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct CheckProgress {
     /// What the check does now.
-    pub phase: Phase,
+    pub phase: CheckPhase,
     /// Bytes of this phase that are done, including those of an earlier, interrupted check.
     pub done_bytes: u64,
     /// Bytes of this phase in total.
@@ -58,7 +58,7 @@ const BEGINNING: Duration = Duration::from_secs(3);
 /// Counts bytes as they are done, and the time in which the process was not stopped.
 pub(crate) struct Meter {
     control: Control,
-    phase: Phase,
+    phase: CheckPhase,
     total: u64,
     done: u64,
     moved: u64,
@@ -79,7 +79,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// A meter for an area of `total` bytes, with `done` bytes already done.
-    pub(crate) fn new(control: &Control, phase: Phase, total: u64, done: u64, known: Timed) -> Self {
+    pub(crate) fn new(control: &Control, phase: CheckPhase, total: u64, done: u64, known: Timed) -> Self {
         let now = control.now();
         Self {
             control: control.clone(),
@@ -125,7 +125,7 @@ impl Meter {
     }
 
     /// Reports progress if it is time to.
-    pub(crate) fn tell(&mut self, lost_sectors: u64, tell: &mut dyn FnMut(Progress)) {
+    pub(crate) fn tell(&mut self, lost_sectors: u64, tell: &mut dyn FnMut(CheckProgress)) {
         if self.moved == 0 || self.looked.is_some_and(|looked| looked.elapsed() < REPORT_INTERVAL) {
             return;
         }
@@ -144,9 +144,9 @@ impl Meter {
         tell(self.progress(lost_sectors));
     }
 
-    pub(crate) fn progress(&self, lost_sectors: u64) -> Progress {
+    pub(crate) fn progress(&self, lost_sectors: u64) -> CheckProgress {
         let left = self.total.saturating_sub(self.done) as f64 / self.rate;
-        Progress {
+        CheckProgress {
             phase: self.phase,
             done_bytes: self.done,
             total_bytes: self.total,
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_curve_covers_all_that_moved() {
-        let mut meter = Meter::new(&Control::default(), Phase::Read, 1 << 30, 0, Timed::default());
+        let mut meter = Meter::new(&Control::default(), CheckPhase::Read, 1 << 30, 0, Timed::default());
         for chunk in 0..1024u64 {
             // Swaps two neighbours, as with several operations in flight.
             meter.done((chunk ^ 1) << 20, 1 << 20);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_was_timed_before_counts_in_the_first_estimate() {
         let known = Timed { bytes: 40 << 20, elapsed_ns: 2_000_000_000, then_seconds: Some(10.0) };
-        let mut meter = Meter::new(&Control::default(), Phase::Write, 240 << 20, 40 << 20, known);
+        let mut meter = Meter::new(&Control::default(), CheckPhase::Write, 240 << 20, 40 << 20, known);
         meter.done(40 << 20, 1 << 20);
         let mut reported = None;
         meter.tell(0, &mut |progress| reported = Some(progress));
@@ -204,7 +204,7 @@ mod tests {
     fn time_in_which_the_process_was_stopped_slows_nothing_down() {
         let control = Control::default();
         let start = Instant::now();
-        let mut meter = Meter::new(&control, Phase::Write, 1 << 30, 0, Timed::default());
+        let mut meter = Meter::new(&control, CheckPhase::Write, 1 << 30, 0, Timed::default());
         std::thread::sleep(Duration::from_millis(60));
         meter.done(0, 1 << 20);
         control.beat(Duration::from_millis(50));

@@ -351,7 +351,7 @@ mod tests {
     use assay_lab::Backing;
     use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 
-    use super::super::content::Format;
+    use super::super::content::FileFormat;
     use super::super::size::{Size, size_of_repeats};
     use super::*;
     use crate::probe::Salt;
@@ -369,7 +369,7 @@ mod tests {
     }
 
     fn content() -> Content {
-        Content::new(Format::Salted, Salt::known(5))
+        Content::new(FileFormat::Salted, Salt::known(5))
     }
 
     /// Writes the bytes from `offset` of the area to the address `at`.

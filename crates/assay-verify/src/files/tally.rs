@@ -3,7 +3,7 @@
 use assay_core::verification::{FirstError, MapCell, SECTOR_BYTES, SectorClass, SectorCounts};
 use serde::{Deserialize, Serialize};
 
-use super::content::{Content, Seen};
+use super::content::{Content, SeenContent};
 
 /// Parts of the map: as many as a wide terminal shows in a few lines.
 const CELLS: u64 = 256;
@@ -45,8 +45,8 @@ impl ChunkFindings {
         let mut at = offset;
         for sector in data.chunks(SECTOR_BYTES as usize) {
             let seen = content.classify(sector, at);
-            self.stale += u64::from(seen == Seen::Stale);
-            let holds = if let Seen::Overwritten(holds) = seen { Some(holds) } else { None };
+            self.stale += u64::from(seen == SeenContent::Stale);
+            let holds = if let SeenContent::Overwritten(holds) = seen { Some(holds) } else { None };
             self.note(seen.class(), at, holds);
             at += SECTOR_BYTES;
         }

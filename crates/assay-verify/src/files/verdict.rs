@@ -327,7 +327,7 @@ pub(crate) struct Scope {
 mod tests {
     use assay_core::verification::SectorClass;
 
-    use super::super::content::{Content, Format};
+    use super::super::content::{Content, FileFormat};
     use super::super::size::Map;
     use super::super::tally::ChunkFindings;
     use super::{Rewritten, *};
@@ -336,7 +336,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const CHUNK: u64 = 64 << 10;
 
-    fn tally(format: Format, content: impl Fn(u64) -> Option<u64>) -> Tally {
+    fn tally(format: FileFormat, content: impl Fn(u64) -> Option<u64>) -> Tally {
         let salted = Content::new(format, Salt::known(1));
         let mut tally = Tally::new(64 * CHUNK);
         for chunk in 0..64 {
@@ -357,7 +357,7 @@ mod tests {
 
     /// 64 chunks, where chunk `i` holds the content of chunk `content(i)`, or zeros.
     fn judged(content: impl Fn(u64) -> Option<u64>) -> Judged {
-        let found = [Format::Salted, Format::F3].map(|format| judge(&tally(format, &content), &scope()));
+        let found = [FileFormat::Salted, FileFormat::F3].map(|format| judge(&tally(format, &content), &scope()));
         let [salted, f3] = found;
         assert_eq!((salted.verdict, salted.kind, &salted.size), (f3.verdict, f3.kind, &f3.size));
         salted
@@ -403,7 +403,7 @@ mod tests {
             };
             let map = Map::new(vec![extent(0, 20, 0), extent(20, 36, 48), extent(36, 64, 20)], kept + 64 * CHUNK);
             assert!(map.is_some());
-            judge(&tally(Format::Salted, lost), &Scope { map, ..scope() })
+            judge(&tally(FileFormat::Salted, lost), &Scope { map, ..scope() })
         };
         // A medium that gives its memory to the first writes may lack less than that, and lose any of the latest
         // writes.
@@ -419,7 +419,7 @@ mod tests {
     /// address, if the file was written in the order of addresses.
     #[test]
     fn what_was_written_last_and_lies_last_has_no_exact_size() {
-        let in_file = tally(Format::Salted, |chunk| (chunk < 48).then_some(chunk));
+        let in_file = tally(FileFormat::Salted, |chunk| (chunk < 48).then_some(chunk));
         let extent = crate::sys::Extent { offset: 0, address: MIB, bytes: 64 * CHUNK };
         let map = Map::new(vec![extent], MIB + 64 * CHUNK);
         let judged = judge(&in_file, &Scope { map, ..scope() });
@@ -429,14 +429,14 @@ mod tests {
 
     #[test]
     fn a_medium_that_takes_no_more_writes_has_failed() {
-        let all_good = tally(Format::Salted, Some);
+        let all_good = tally(FileFormat::Salted, Some);
         let rewritten = |stale| Some(Rewritten { bytes: MIB, sectors: 2048, stale });
         let kept = judge(&all_good, &Scope { rewritten: rewritten(2048), ..scope() });
         assert_eq!(kept.verdict, Verdict::Failed, "{kept:?}");
         assert_eq!(judge(&all_good, &Scope { rewritten: rewritten(0), ..scope() }).verdict, Verdict::Genuine);
         assert_eq!(judged(|_| None).verdict, Verdict::Failed, "an earlier check's content passes for nothing");
         // Old content of f3's files, now at other places.
-        let left_over = tally(Format::F3, |chunk| Some((chunk + 63) % 64));
+        let left_over = tally(FileFormat::F3, |chunk| Some((chunk + 63) % 64));
         assert_eq!(judge(&left_over, &Scope { unique: false, ..scope() }).verdict, Verdict::Failed);
         assert_eq!(judge(&left_over, &scope()).verdict, Verdict::Damaged);
     }
@@ -444,7 +444,7 @@ mod tests {
     /// A check that ended early says so, and claims only what it saw.
     #[test]
     fn nothing_is_genuine_beyond_what_was_seen() {
-        let all_good = tally(Format::Salted, Some);
+        let all_good = tally(FileFormat::Salted, Some);
         let ended = Scope { ended: Some(EarlyEnd::Interrupted), complete: false, ..scope() };
         let cut = judge(&all_good, &ended);
         assert_eq!(cut.verdict, Verdict::Undecided);
@@ -502,7 +502,7 @@ mod tests {
     /// A medium that was read only in part has no size, and the good part so far is not its size.
     #[test]
     fn a_fake_that_was_read_in_part_is_said_to_hold_what_was_read() {
-        let limbo = tally(Format::Salted, |chunk| (chunk < 16).then_some(chunk));
+        let limbo = tally(FileFormat::Salted, |chunk| (chunk < 16).then_some(chunk));
         let ended = Some(EarlyEnd::FirstError);
         let judged = judge(&limbo, &Scope { ended, complete: false, whole_bytes: 80 * CHUNK, ..scope() });
         assert_eq!((judged.verdict, judged.size), (Verdict::Fake, Size::Unknown));
@@ -514,14 +514,14 @@ mod tests {
         let judged = without_some_of_the_last(0..1, SectorClass::Corrupted);
         let lost = 64 * CHUNK - 512;
         assert_eq!(judged.size, Size::Within(lost, MIB + lost));
-        let all = judge(&tally(Format::Salted, |chunk| (chunk % 30 != 7).then_some(chunk)), &scope());
+        let all = judge(&tally(FileFormat::Salted, |chunk| (chunk % 30 != 7).then_some(chunk)), &scope());
         assert_eq!(all.size, Size::Exact(62 * CHUNK));
     }
 
     /// A medium that holds lost data after they are written again has enough memory.
     #[test]
     fn what_is_lost_first_and_holds_later_is_damage() {
-        let first = tally(Format::Salted, |chunk| (chunk >= 40).then_some(chunk));
+        let first = tally(FileFormat::Salted, |chunk| (chunk >= 40).then_some(chunk));
         let kind = |retried| judge(&first, &Scope { retried, ..scope() }).kind;
         assert_eq!(kind(Some(Retried::Lost)), Some(FakeKind::Unknown));
         assert_eq!(kind(Some(Retried::Hold)), None);

@@ -14,13 +14,13 @@ use assay_core::units::nanoseconds;
 use assay_core::verification::SECTOR_BYTES;
 use assay_device::owned::OwnDir;
 
-use super::content::{Content, Format, PIECE};
+use super::content::{Content, FileFormat, PIECE};
 use super::directory::{State, failure_of};
 use super::medium::DriverLayer;
 use super::pass::{Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
-use super::plan::{CheckPlan, Settings};
+use super::plan::{CheckPlan, CheckSettings};
 use super::pool::{Pool, Task};
-use super::progress::{Progress, Timed};
+use super::progress::{CheckProgress, Timed};
 use super::size::{Map, Region, missing_upto, regions};
 use super::tally::Tally;
 use super::verdict::{Retried, Rewritten};
@@ -36,7 +36,7 @@ const PILOT_READ_PART: u64 = 64;
 
 pub(super) struct Work<'a> {
     pub(super) plan: &'a CheckPlan,
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a CheckSettings,
     pub(super) pool: &'a Pool,
     pub(super) driver_layer: &'a DriverLayer,
     /// The directory of assay's own; `None` if the check only reads.
@@ -84,7 +84,7 @@ impl Worked {
 }
 
 impl Work<'_> {
-    pub(super) fn run(mut self, progress: &mut dyn FnMut(Progress)) -> Worked {
+    pub(super) fn run(mut self, progress: &mut dyn FnMut(CheckProgress)) -> Worked {
         let write = self.write(progress);
         let upto = self.readable(write.as_ref());
         let (from, tally) = self.state.read.take().unwrap_or_else(|| (0, Tally::new(extent(&self.plan.files))));
@@ -133,7 +133,7 @@ impl Work<'_> {
     }
 
     /// `None` where nothing is to be written.
-    fn write(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Ended> {
+    fn write(&mut self, progress: &mut dyn FnMut(CheckProgress)) -> Option<Ended> {
         if self.own.is_none() || self.state.written_bytes >= self.plan.area_bytes {
             return None;
         }
@@ -166,7 +166,7 @@ impl Work<'_> {
         ended
     }
 
-    fn pass(&mut self, area: Area, progress: &mut dyn FnMut(Progress)) -> Ended {
+    fn pass(&mut self, area: Area, progress: &mut dyn FnMut(CheckProgress)) -> Ended {
         let Self { own, settings, pool, state, .. } = self;
         let mut timer = Timer::new(settings.save_every);
         pass::write(pool, area, progress, &mut |upto, moment| {
@@ -224,7 +224,7 @@ impl Work<'_> {
         }
     }
 
-    fn read(&mut self, area: Area, tally: &mut Tally, progress: &mut dyn FnMut(Progress)) -> Ended {
+    fn read(&mut self, area: Area, tally: &mut Tally, progress: &mut dyn FnMut(CheckProgress)) -> Ended {
         if let Err(stop_reason) = self.settle() {
             return Ended {
                 pass: Default::default(),
@@ -250,7 +250,7 @@ impl Work<'_> {
         tail: Area,
         boundary: u64,
         done: &mut Worked,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(CheckProgress),
     ) -> Result<Ended, StopReason> {
         let before = self.content();
         let places = eviction::places(&done.tally, boundary, self.settings.cache_bytes, &before);
@@ -282,7 +282,7 @@ impl Work<'_> {
             written.extend(others);
         }
         done.retried = self.retry(tail.files, done)?;
-        if before.format() == Format::F3 {
+        if before.format() == FileFormat::F3 {
             self.state.content.undo_rewriting();
             let content = self.content();
             let kept = eviction::still_good(&done.tally, boundary, &written);

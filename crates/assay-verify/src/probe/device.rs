@@ -17,7 +17,7 @@ use crate::sys;
 
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ProbeFault {
     /// The medium answered with an error at this place (`EIO` and its like).
     #[error("input/output error")]
     Medium,
@@ -47,7 +47,7 @@ pub enum Fault {
     Exchanged,
 }
 
-impl Fault {
+impl ProbeFault {
     /// Classifies an error of the kernel: a missing device is distinguished from a medium with errors.
     #[must_use]
     pub fn from_io(error: &std::io::Error) -> Self {
@@ -74,20 +74,20 @@ pub trait Device {
     /// Fills `buffer` from `offset`, from the device and not from a cache of the host.
     ///
     /// # Errors
-    /// A [`Fault`]; the buffer's content is then undefined.
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
+    /// A [`ProbeFault`]; the buffer's content is then undefined.
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault>;
 
     /// Writes `data` at `offset`.
     ///
     /// # Errors
-    /// A [`Fault`]; a part may have been written.
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault>;
+    /// A [`ProbeFault`]; a part may have been written.
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault>;
 
     /// Returns when all writes have left every cache that obeys a flush.
     ///
     /// # Errors
-    /// A [`Fault`].
-    fn sync(&mut self) -> Result<(), Fault>;
+    /// A [`ProbeFault`].
+    fn sync(&mut self) -> Result<(), ProbeFault>;
 
     /// Whether it is still the device that was opened; asked after an error.
     fn present(&mut self) -> bool {
@@ -102,13 +102,13 @@ impl<D: Device + ?Sized> Device for &mut D {
     fn block_bytes(&self) -> u32 {
         (**self).block_bytes()
     }
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         (**self).read_at(offset, buffer)
     }
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         (**self).write_at(offset, data)
     }
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         (**self).sync()
     }
     fn present(&mut self) -> bool {
@@ -126,13 +126,13 @@ enum DeviceRequest {
 }
 
 enum Answer {
-    Read(Result<Vec<u8>, Fault>),
-    Done(Result<(), Fault>),
+    Read(Result<Vec<u8>, ProbeFault>),
+    Done(Result<(), ProbeFault>),
     Present(bool),
 }
 
 /// Performs the I/O of a device in a thread of its own. If the thread gives no answer within the limit, every later
-/// operation returns [`Fault::Hung`] at once. A thread that waits in the kernel cannot be ended, and neither could a
+/// operation returns [`ProbeFault::Hung`] at once. A thread that waits in the kernel cannot be ended, and neither could a
 /// caller that waits for it.
 #[derive(Debug)]
 pub struct TimedDevice {
@@ -192,28 +192,28 @@ impl Device for TimedDevice {
         self.block_bytes
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         match self.answer(DeviceRequest::Read(offset, buffer.len())) {
             Some(Answer::Read(Ok(data))) => {
                 buffer.copy_from_slice(&data);
                 Ok(())
             }
             Some(Answer::Read(Err(fault))) => Err(fault),
-            _ => Err(Fault::Hung),
+            _ => Err(ProbeFault::Hung),
         }
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         match self.answer(DeviceRequest::Write(offset, data.to_vec())) {
             Some(Answer::Done(done)) => done,
-            _ => Err(Fault::Hung),
+            _ => Err(ProbeFault::Hung),
         }
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         match self.answer(DeviceRequest::Sync) {
             Some(Answer::Done(done)) => done,
-            _ => Err(Fault::Hung),
+            _ => Err(ProbeFault::Hung),
         }
     }
 
@@ -246,17 +246,17 @@ impl<D: Device> Device for Counted<'_, D> {
         self.device.block_bytes()
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         self.read_bytes += buffer.len() as u64;
         self.device.read_at(offset, buffer)
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         self.written_bytes += data.len() as u64;
         self.device.write_at(offset, data)
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         self.device.sync()
     }
 
@@ -304,21 +304,21 @@ impl Device for BlockDevice {
         self.block_bytes
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         read_at(&self.file, &mut self.buffer, offset, buffer)
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         for (part, at) in data.chunks(TRANSFER).zip((offset..).step_by(TRANSFER)) {
             let aligned = &mut self.buffer.as_mut_slice()[..part.len()];
             aligned.copy_from_slice(part);
-            self.file.write_all_at(aligned, at).map_err(|error| Fault::from_io(&error))?;
+            self.file.write_all_at(aligned, at).map_err(|error| ProbeFault::from_io(&error))?;
         }
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
-        self.file.sync_all().map_err(|error| Fault::from_io(&error))
+    fn sync(&mut self) -> Result<(), ProbeFault> {
+        self.file.sync_all().map_err(|error| ProbeFault::from_io(&error))
     }
 
     fn present(&mut self) -> bool {
@@ -359,15 +359,15 @@ impl Device for ReadDevice {
         self.block_bytes
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         read_at(&self.file, &mut self.buffer, offset, buffer)
     }
 
-    fn write_at(&mut self, _offset: u64, _data: &[u8]) -> Result<(), Fault> {
-        Err(Fault::ReadOnly)
+    fn write_at(&mut self, _offset: u64, _data: &[u8]) -> Result<(), ProbeFault> {
+        Err(ProbeFault::ReadOnly)
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         Ok(())
     }
 }
@@ -378,10 +378,15 @@ impl Device for ReadDevice {
 pub(super) const TRANSFER: usize = 1 << 20;
 
 /// Fills `buffer` from `offset`, through `aligned`, which direct I/O needs.
-pub(super) fn read_at(file: &File, aligned: &mut AlignedBuffer, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+pub(super) fn read_at(
+    file: &File,
+    aligned: &mut AlignedBuffer,
+    offset: u64,
+    buffer: &mut [u8],
+) -> Result<(), ProbeFault> {
     for (part, at) in buffer.chunks_mut(TRANSFER).zip((offset..).step_by(TRANSFER)) {
         let aligned = &mut aligned.as_mut_slice()[..part.len()];
-        file.read_exact_at(aligned, at).map_err(|error| Fault::from_io(&error))?;
+        file.read_exact_at(aligned, at).map_err(|error| ProbeFault::from_io(&error))?;
         part.copy_from_slice(aligned);
     }
     Ok(())

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::device::{Device, Fault};
-use super::journal::{ByteRange, Identity, JournalError, Log, SystemDisk};
+use super::device::{Device, ProbeFault};
+use super::journal::{ByteRange, JournalError, JournalIdentity, Log, SystemDisk};
 use super::stamp::{BLOCK, SECTOR_LEN, Salt};
 
 /// After this many places in a row that could not be read, or written, the device is tested elsewhere.
@@ -49,9 +49,9 @@ impl<'d, D: Device> Places<'d, D> {
     /// nothing else of it is read.
     ///
     /// # Errors
-    /// A fault of the device as a whole. [`Fault::AllErrors`] if several places in a row, and the ends of the device,
+    /// A fault of the device as a whole. [`ProbeFault::AllErrors`] if several places in a row, and the ends of the device,
     /// cannot be read.
-    pub(super) fn read(&mut self, place: ByteRange) -> Result<Sectors, Fault> {
+    pub(super) fn read(&mut self, place: ByteRange) -> Result<Sectors, ProbeFault> {
         let mut whole = vec![0; place.length as usize];
         let mut readable = vec![true; whole.len() / SECTOR_LEN];
         let block = self.block_bytes();
@@ -61,14 +61,20 @@ impl<'d, D: Device> Places<'d, D> {
         } else {
             self.unread += 1;
             if self.unread >= STREAK && !self.reads_anywhere(block)? {
-                return Err(Fault::AllErrors);
+                return Err(ProbeFault::AllErrors);
             }
         }
         let sectors = whole.chunks_exact(SECTOR_LEN).zip(readable);
         Ok(sectors.map(|(sector, readable)| readable.then(|| sector.to_vec())).collect())
     }
 
-    fn read_part(&mut self, offset: u64, buffer: &mut [u8], readable: &mut [bool], block: usize) -> Result<(), Fault> {
+    fn read_part(
+        &mut self,
+        offset: u64,
+        buffer: &mut [u8],
+        readable: &mut [bool],
+        block: usize,
+    ) -> Result<(), ProbeFault> {
         if self.took_place(|device| device.read_at(offset, buffer))? {
             return Ok(());
         }
@@ -102,7 +108,7 @@ impl<'d, D: Device> Places<'d, D> {
     }
 
     /// Whether a block can be read at a place that was read before, or at an end of the device.
-    fn reads_anywhere(&mut self, block: usize) -> Result<bool, Fault> {
+    fn reads_anywhere(&mut self, block: usize) -> Result<bool, ProbeFault> {
         let mut buffer = vec![0; block];
         let end = (self.device.bytes() / block as u64).saturating_sub(1) * block as u64;
         for at in self.answered.into_iter().chain([0, end]) {
@@ -119,14 +125,14 @@ impl<'d, D: Device> Places<'d, D> {
     ///
     /// # Errors
     /// A fault of the device as a whole.
-    pub(super) fn write(&mut self, offset: u64, data: &[u8]) -> Result<bool, Fault> {
+    pub(super) fn write(&mut self, offset: u64, data: &[u8]) -> Result<bool, ProbeFault> {
         let before = self.written_bytes;
         let good = self.write_part(offset, data, self.block_bytes())?;
         self.refused = if self.written_bytes > before { 0 } else { self.refused + 1 };
         Ok(good)
     }
 
-    fn write_part(&mut self, offset: u64, data: &[u8], block: usize) -> Result<bool, Fault> {
+    fn write_part(&mut self, offset: u64, data: &[u8], block: usize) -> Result<bool, ProbeFault> {
         if self.took_place(|device| device.write_at(offset, data))? {
             self.written_bytes += data.len() as u64;
             return Ok(true);
@@ -156,16 +162,16 @@ impl<'d, D: Device> Places<'d, D> {
     }
 
     /// Flushes the device. Returns false if that fails with an error of the medium.
-    pub(super) fn settle(&mut self) -> Result<bool, Fault> {
+    pub(super) fn settle(&mut self) -> Result<bool, ProbeFault> {
         self.took_place(|device| device.sync())
     }
 
     /// Whether an operation succeeded; false if the medium errs at this place.
-    fn took_place(&mut self, operation: impl FnOnce(&mut D) -> Result<(), Fault>) -> Result<bool, Fault> {
+    fn took_place(&mut self, operation: impl FnOnce(&mut D) -> Result<(), ProbeFault>) -> Result<bool, ProbeFault> {
         match operation(self.device) {
             Ok(()) => Ok(true),
-            Err(Fault::Medium) if self.device.present() => Ok(false),
-            Err(Fault::Medium) => Err(Fault::Gone),
+            Err(ProbeFault::Medium) if self.device.present() => Ok(false),
+            Err(ProbeFault::Medium) => Err(ProbeFault::Gone),
             Err(fault) => Err(fault),
         }
     }
@@ -211,12 +217,12 @@ pub(super) struct Survey {
 #[derive(Debug)]
 pub(super) enum SurveyError {
     Stopped,
-    Fault(Fault),
+    Fault(ProbeFault),
     Journal(JournalError),
 }
 
-impl From<Fault> for SurveyError {
-    fn from(fault: Fault) -> Self {
+impl From<ProbeFault> for SurveyError {
+    fn from(fault: ProbeFault) -> Self {
         Self::Fault(fault)
     }
 }
@@ -340,7 +346,7 @@ pub(super) fn may_be_overwritten<D: Device>(
     salt: Salt,
     places: &mut Places<'_, D>,
     place: ByteRange,
-) -> Result<bool, Fault> {
+) -> Result<bool, ProbeFault> {
     let own = place.offset..place.offset + place.length;
     let now = places.read(place)?;
     Ok((place.offset..).step_by(SECTOR_LEN).zip(now).any(|(offset, sector)| match sector {
@@ -367,7 +373,7 @@ pub struct Pending {
     /// The journal.
     pub journal: PathBuf,
     /// What the device was when it was probed.
-    pub device: Identity,
+    pub device: JournalIdentity,
     /// Seconds since 1970 at which the journal was made.
     pub created: u64,
     /// Places that it holds.
@@ -453,7 +459,7 @@ impl Traces {
     }
 }
 
-fn stamp_at<D: Device>(log: &Log, device: &mut D, part: ByteRange) -> Result<Option<Stands>, Fault> {
+fn stamp_at<D: Device>(log: &Log, device: &mut D, part: ByteRange) -> Result<Option<Stands>, ProbeFault> {
     let mut now = vec![0; part.length as usize];
     device.read_at(part.offset, &mut now)?;
     let sectors = (part.offset..).step_by(SECTOR_LEN).zip(now.chunks_exact(SECTOR_LEN));
@@ -479,16 +485,16 @@ mod tests {
         fn bytes(&self) -> u64 {
             self.bytes
         }
-        fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
             self.operations += 1;
             let mut sectors = offset / 512..(offset + buffer.len() as u64) / 512;
             buffer.fill(7);
-            if sectors.any(self.bad) { Err(Fault::Medium) } else { Ok(()) }
+            if sectors.any(self.bad) { Err(ProbeFault::Medium) } else { Ok(()) }
         }
-        fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
             self.read_at(offset, &mut data.to_vec())
         }
-        fn sync(&mut self) -> Result<(), Fault> {
+        fn sync(&mut self) -> Result<(), ProbeFault> {
             Ok(())
         }
     }
@@ -504,7 +510,7 @@ mod tests {
         let mut device = Errs { bytes: 64 * MIB, bad: |_| true, operations: 0 };
         let mut places = Places::new(&mut device);
         let read = (0..64).find_map(|index| places.read(place(index)).err());
-        assert_eq!(read, Some(Fault::AllErrors));
+        assert_eq!(read, Some(ProbeFault::AllErrors));
         let data = vec![0; MIB as usize];
         (0..STREAK).for_each(|index| assert!(!places.write(u64::from(index) * MIB, &data).unwrap()));
         assert_eq!((places.refused, places.written_bytes), (STREAK, 0));

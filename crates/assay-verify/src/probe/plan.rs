@@ -33,7 +33,7 @@ pub struct ProbePlan {
 
 /// What a probe of a device of `bytes` in blocks of `block_bytes` will do, within a few percent for a genuine one.
 #[must_use]
-pub fn plan(bytes: u64, block_bytes: u32, settings: &Settings) -> ProbePlan {
+pub fn plan(bytes: u64, block_bytes: u32, settings: &ProbeSettings) -> ProbePlan {
     let block = u64::from(block_bytes).max(512);
     let run = settings.run_bytes(bytes).max(block);
     // At both ends, and on both sides of each quarter.
@@ -125,19 +125,19 @@ pub(super) fn shifts(teeth: u64) -> u64 {
 
 /// How thorough a probe is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
+pub struct ProbeSettings {
     /// Largest cache that the probe still evicts, in bytes: this much is written sequentially to evict it. It is
     /// limited to an eighth of the device.
     pub cache_limit_bytes: u64,
 }
 
-impl Default for Settings {
+impl Default for ProbeSettings {
     fn default() -> Self {
         Self { cache_limit_bytes: 64 * MIB }
     }
 }
 
-impl Settings {
+impl ProbeSettings {
     /// Divisor of the device's size that limits a run: at most an eighth.
     pub const RUN_SHARE: u64 = 8;
 

@@ -14,7 +14,7 @@ use std::fmt;
 use assay_core::units::counted;
 use foldhash::fast::FixedState;
 
-use super::device::{Device, Fault};
+use super::device::{Device, ProbeFault};
 use super::journal::{ByteRange, Log};
 use super::places::{Class, Places, STREAK, Sectors, SurveyError, classify};
 use super::stamp::{SECTOR_LEN, digest};
@@ -112,9 +112,12 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
             differing.extend(self.read_back(&again)?);
         }
         done.bytes = self.places.written_bytes;
-        let place = |(index, standing): (usize, Standing)| {
-            let standing =
-                if self.refused[index] && standing == Standing::Blocks { Standing::Refused } else { standing };
+        let place = |(index, standing): (usize, PlaceStanding)| {
+            let standing = if self.refused[index] && standing == PlaceStanding::Blocks {
+                PlaceStanding::Refused
+            } else {
+                standing
+            };
             Differing { offset: self.log.entries[index].place.offset, standing }
         };
         done.differing = differing.into_iter().map(place).collect();
@@ -130,7 +133,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
             .collect();
         self.still_stores(&as_before)?;
         done.bytes = self.places.written_bytes;
-        if self.places.present() { Ok(()) } else { Err(Fault::Gone.into()) }
+        if self.places.present() { Ok(()) } else { Err(ProbeFault::Gone.into()) }
     }
 
     /// From the highest address to the lowest: of two addresses that share a memory cell, the owner uses the lower one.
@@ -156,7 +159,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
                 let Some(other) = rest.pop_back() else { break };
                 self.write_first(other)?;
                 if self.places.refused >= 2 * STREAK {
-                    return Err(Fault::WriteErrors.into());
+                    return Err(ProbeFault::WriteErrors.into());
                 }
             }
         }
@@ -271,7 +274,7 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
     }
 
     /// Reads these places. Returns those that are not as before.
-    fn read_back(&mut self, indices: &[usize]) -> Result<Vec<(usize, Standing)>, SurveyError> {
+    fn read_back(&mut self, indices: &[usize]) -> Result<Vec<(usize, PlaceStanding)>, SurveyError> {
         let mut differing = Vec::new();
         for index in indices {
             self.tell(RestoreStep::ReadingBack)?;
@@ -280,10 +283,10 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
             let newer = |class: &Class| self.how.keep_newer && matches!(class, Class::Other);
             let standing = |class: &Class| match class {
                 Class::Original | Class::Lost => None,
-                Class::Stamped => Some(Standing::Blocks),
-                Class::Unreadable => Some(Standing::Unreadable),
+                Class::Stamped => Some(PlaceStanding::Blocks),
+                Class::Unreadable => Some(PlaceStanding::Unreadable),
                 class if newer(class) => None,
-                Class::Other | Class::Unsteady => Some(Standing::Other),
+                Class::Other | Class::Unsteady => Some(PlaceStanding::Other),
             };
             if let Some(worst) = classes.iter().filter_map(standing).min() {
                 differing.push((*index, worst));
@@ -296,7 +299,11 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
     /// just written, as when a write lands at the wrong address. Constant content counts only in sectors that were
     /// written here. A write may land on any lower place, so after the first one all lower places are read, the lowest
     /// last. Returns the entries that were read, or none if nothing was written.
-    fn write_differing(&mut self, order: &[usize], differing: &[(usize, Standing)]) -> Result<Vec<usize>, SurveyError> {
+    fn write_differing(
+        &mut self,
+        order: &[usize],
+        differing: &[(usize, PlaceStanding)],
+    ) -> Result<Vec<usize>, SurveyError> {
         let (mut again, mut wrote_one) = (Vec::new(), false);
         if differing.is_empty() {
             return Ok(again);
@@ -357,14 +364,14 @@ impl<'a, 'd, D: Device> PutBack<'a, 'd, D> {
         self.log.salt().stamp(offset / SECTOR_LEN as u64, u32::MAX, &mut stamp);
         let took_stamp = self.stores(offset, &stamp)?;
         let took_original = self.stores(offset, &original)?;
-        if took_stamp && took_original { Ok(()) } else { Err(Fault::DropsWrites.into()) }
+        if took_stamp && took_original { Ok(()) } else { Err(ProbeFault::DropsWrites.into()) }
     }
 
     /// Whether a block reads as it was written, in one of a few attempts.
     fn stores(&mut self, offset: u64, content: &[u8]) -> Result<bool, SurveyError> {
         for _ in 0..ATTEMPTS {
             if !(self.places.write(offset, content)? && self.places.settle()?) {
-                return Err(Fault::WriteErrors.into());
+                return Err(ProbeFault::WriteErrors.into());
             }
             let now = self.places.read(ByteRange { offset, length: content.len() as u64 })?.concat_known();
             if now.as_deref() == Some(content) {
@@ -416,7 +423,7 @@ pub enum RestoreStep {
 
 /// What a place shows instead of its original content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Standing {
+pub enum PlaceStanding {
     /// The probe's own blocks: the device took the original content and dropped it.
     Blocks,
     /// The probe's own blocks: the device refused to take the original content.
@@ -433,7 +440,7 @@ pub struct Differing {
     /// Its first byte.
     pub offset: u64,
     /// What it shows.
-    pub standing: Standing,
+    pub standing: PlaceStanding,
 }
 
 /// What became of the journal.
@@ -515,7 +522,8 @@ impl fmt::Display for Restored {
             let places = counted(self.newer.len(), "place");
             parts.push(format!("{places} {hold} newer data and {were} left, the first at byte {first}"));
         }
-        for standing in [Standing::Refused, Standing::Blocks, Standing::Unreadable, Standing::Other] {
+        for standing in [PlaceStanding::Refused, PlaceStanding::Blocks, PlaceStanding::Unreadable, PlaceStanding::Other]
+        {
             let places: Vec<u64> =
                 self.differing.iter().filter(|place| place.standing == standing).map(|place| place.offset).collect();
             if let Some(first) = places.first() {
@@ -531,11 +539,11 @@ impl fmt::Display for Restored {
 }
 
 /// What is said of places that are not as before.
-fn standing_in_words(standing: Standing) -> &'static str {
+fn standing_in_words(standing: PlaceStanding) -> &'static str {
     match standing {
-        Standing::Refused => "could not be written: the device refused",
-        Standing::Blocks => "did not keep what was put back, as where a fake has no memory",
-        Standing::Unreadable => "cannot be read",
-        Standing::Other => "changed in another way and stayed untouched",
+        PlaceStanding::Refused => "could not be written: the device refused",
+        PlaceStanding::Blocks => "did not keep what was put back, as where a fake has no memory",
+        PlaceStanding::Unreadable => "cannot be read",
+        PlaceStanding::Other => "changed in another way and stayed untouched",
     }
 }

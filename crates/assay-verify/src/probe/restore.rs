@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use assay_core::text::harmless;
 
-use super::device::{Device, Fault};
-use super::journal::{Disk, Identity, JournalError, Log, SystemDisk};
+use super::device::{Device, ProbeFault};
+use super::journal::{Disk, JournalError, JournalIdentity, Log, SystemDisk};
 use super::places::{Class, Places, Survey, SurveyError, may_be_overwritten};
 use super::put_back::{JournalLeft, PutBack, RestoreProgress, RestoreStep, Restored, Thoroughness};
 
@@ -40,7 +40,7 @@ pub enum RestoreError {
         /// The device.
         name: String,
         /// Its answer.
-        fault: Fault,
+        fault: ProbeFault,
         /// The journal, which is still good.
         journal: String,
     },
@@ -116,7 +116,7 @@ pub enum RestoreError {
 ///
 /// # Errors
 /// Where the journal cannot be read, the device is another one, or gone.
-pub fn restore<D: Device>(path: &Path, device: &mut D, identity: &Identity) -> Result<Restored, RestoreError> {
+pub fn restore<D: Device>(path: &Path, device: &mut D, identity: &JournalIdentity) -> Result<Restored, RestoreError> {
     Restoration::new(path, identity).run(device)
 }
 
@@ -148,7 +148,7 @@ pub(crate) enum Blocks {
 #[allow(missing_debug_implementations)] // holds functions
 pub struct Restoration<'a> {
     path: &'a Path,
-    identity: &'a Identity,
+    identity: &'a JournalIdentity,
     disk: Arc<dyn Disk>,
     keep_newer: bool,
     own: Option<OwnSession>,
@@ -159,7 +159,7 @@ pub struct Restoration<'a> {
 impl<'a> Restoration<'a> {
     /// Restores what the journal at `path` saved to the device `identity`.
     #[must_use]
-    pub fn new(path: &'a Path, identity: &'a Identity) -> Self {
+    pub fn new(path: &'a Path, identity: &'a JournalIdentity) -> Self {
         let disk = Arc::new(SystemDisk);
         Self { path, identity, disk, keep_newer: false, own: None, stop: &|| false, progress: None }
     }
@@ -217,7 +217,7 @@ impl<'a> Restoration<'a> {
             Ok(()) => {}
             Err(Refusal::Refused(error)) => return Err(error),
             Err(Refusal::Survey(SurveyError::Stopped)) => done.stopped = true,
-            Err(Refusal::Survey(SurveyError::Fault(Fault::Exchanged))) => {
+            Err(Refusal::Survey(SurveyError::Fault(ProbeFault::Exchanged))) => {
                 return Err(RestoreError::Exchanged { name: self.name(), journal: self.journal() });
             }
             Err(Refusal::Survey(SurveyError::Fault(fault))) => return Err(self.lost(fault)),
@@ -249,7 +249,7 @@ impl<'a> Restoration<'a> {
         };
         let seen = self.write(log, places, how, done)?;
         if seen == 0 && own.blocks == Blocks::Seen {
-            return Err(SurveyError::Fault(Fault::Exchanged).into());
+            return Err(SurveyError::Fault(ProbeFault::Exchanged).into());
         }
         Ok(())
     }
@@ -428,7 +428,7 @@ impl<'a> Restoration<'a> {
         }
     }
 
-    fn lost(&self, fault: Fault) -> RestoreError {
+    fn lost(&self, fault: ProbeFault) -> RestoreError {
         RestoreError::Device { name: self.name(), fault, journal: self.journal() }
     }
 

@@ -16,7 +16,7 @@ mod stamped;
 
 pub(crate) use stages::Search;
 pub(crate) use stamped::{End, StampedDevice, Watch};
-pub use stamped::{Phase, Progress};
+pub use stamped::{ProbePhase, ProbeProgress};
 
 use std::collections::BTreeMap;
 
@@ -28,10 +28,10 @@ use assay_core::verification::{
 use self::map::State;
 use self::stages::{LossKind, Repeat};
 use self::stamped::Moved;
-use super::device::{Device, Fault};
+use super::device::{Device, ProbeFault};
 use super::plan::PARTS;
-use super::put_back::{Restored, Standing};
-use super::stamp::Seen;
+use super::put_back::{PlaceStanding, Restored};
+use super::stamp::SeenStamp;
 
 // Derives what the device is from what was found.
 
@@ -50,7 +50,7 @@ pub(crate) struct Account {
     /// Bytes that are missing at the very end, if that is the only defect.
     pub(crate) missing_at_end: Option<u64>,
     /// How a device failed.
-    pub(crate) failed: Option<Fault>,
+    pub(crate) failed: Option<ProbeFault>,
     /// Why the search ended early.
     pub(crate) cut_short: Option<CutShort>,
     pub(crate) cache_bytes: Option<u64>,
@@ -58,7 +58,7 @@ pub(crate) struct Account {
     pub(crate) hidden: bool,
     /// Bytes that were written elsewhere before everything was read back.
     pub(crate) run_bytes: u64,
-    pub(crate) findings: BTreeMap<u64, Seen>,
+    pub(crate) findings: BTreeMap<u64, SeenStamp>,
     pub(crate) places: usize,
     pub(crate) moved: Moved,
 }
@@ -121,8 +121,8 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
     account.places = search.samples.iter().filter(|place| account.findings.contains_key(&place.at)).count();
     match ended {
         None => {}
-        Some(End::Fault(Fault::Denied)) => account.cut_short = Some(CutShort::Denied),
-        Some(End::Fault(Fault::Exchanged)) => account.cut_short = Some(CutShort::Exchanged),
+        Some(End::Fault(ProbeFault::Denied)) => account.cut_short = Some(CutShort::Denied),
+        Some(End::Fault(ProbeFault::Exchanged)) => account.cut_short = Some(CutShort::Exchanged),
         Some(End::Fault(fault)) => account.failed = Some(*fault),
         Some(End::Stopped) => account.cut_short = Some(CutShort::Interrupted),
         Some(End::Journal(_)) => account.cut_short = Some(CutShort::Journal),
@@ -139,7 +139,7 @@ pub(crate) fn account<D: Device>(search: &mut Search<'_, '_, D>, ended: Option<&
         }
     }
     let silent = account.findings.values().any(|seen| seen.is_silent_loss()) || !search.pairs.is_empty();
-    let wrong = account.findings.values().any(|seen| !matches!(seen, Seen::Holds));
+    let wrong = account.findings.values().any(|seen| !matches!(seen, SeenStamp::Holds));
     let loss_kind = match (&search.loss_kind, account.cut_short) {
         (loss_kind, None) => loss_kind.clone(),
         // The search ended early: it is only known that something is lost.
@@ -250,7 +250,8 @@ fn parts<D: Device>(account: &mut Account, search: &Search<'_, '_, D>, silent: b
     let lost: u64 = parts.iter().filter(|part| part.2 == State::Loses).map(|part| part.1 - part.0).sum();
     let ends_hold = [parts.first(), parts.last()].iter().all(|part| part.is_some_and(|part| part.2 != State::Loses));
     // Data of another place are not wear: two addresses shared a cell.
-    let foreign = !search.pairs.is_empty() || account.findings.values().any(|seen| matches!(seen, Seen::Foreign(_)));
+    let foreign =
+        !search.pairs.is_empty() || account.findings.values().any(|seen| matches!(seen, SeenStamp::Foreign(_)));
     let little = (lost as f64) < LEAST_FAKE * sectors as f64 && !search.map.used_up;
     if ends_hold && little && !account.hidden && !foreign {
         account.verdict = Verdict::Damaged;
@@ -331,7 +332,7 @@ impl Account {
     /// Whether a sector shows data that were sent to another cell.
     fn lands_elsewhere(&self, repeat: &Repeat) -> bool {
         self.findings.iter().any(|(sector, seen)| match seen {
-            Seen::Foreign(origin) => !repeat.explains(*sector, origin.sector),
+            SeenStamp::Foreign(origin) => !repeat.explains(*sector, origin.sector),
             _ => false,
         })
     }
@@ -353,11 +354,11 @@ impl Account {
         let any =
             answers(first / length * length, device) || answers(0, device) || answers(self.announced - length, device);
         if !any {
-            return self.fails(Fault::AllErrors);
+            return self.fails(ProbeFault::AllErrors);
         }
-        let refused = done.differing.iter().filter(|place| place.standing == Standing::Refused).count();
+        let refused = done.differing.iter().filter(|place| place.standing == PlaceStanding::Refused).count();
         if refused * 2 > done.differing.len() {
-            return self.fails(Fault::WriteErrors);
+            return self.fails(ProbeFault::WriteErrors);
         }
         self.verdict = Verdict::Damaged;
         self.loss_kind = LossKind::NotPutBack(done.differing.len());
@@ -366,7 +367,7 @@ impl Account {
     }
 
     /// The device failed as a whole.
-    pub(crate) fn fails(&mut self, fault: Fault) {
+    pub(crate) fn fails(&mut self, fault: ProbeFault) {
         if matches!(self.verdict, Verdict::Genuine | Verdict::Undecided | Verdict::Failed) {
             self.verdict = Verdict::Failed;
             self.failed.get_or_insert(fault);
@@ -394,11 +395,11 @@ pub(crate) fn verification(account: &Account) -> Verification {
         }
     }
     let first_error =
-        account.findings.iter().find(|(_, seen)| **seen != Seen::Holds).map(|(sector, seen)| FirstError {
+        account.findings.iter().find(|(_, seen)| **seen != SeenStamp::Holds).map(|(sector, seen)| FirstError {
             offset_bytes: sector * SECTOR_BYTES,
             class: seen.class(),
             holds_offset_bytes: match seen {
-                Seen::Foreign(origin) => Some(origin.sector * SECTOR_BYTES),
+                SeenStamp::Foreign(origin) => Some(origin.sector * SECTOR_BYTES),
                 _ => None,
             },
         });
@@ -479,15 +480,15 @@ fn sign(account: &Account) -> Option<Sign> {
 /// Why the probe ended early.
 fn ended(account: &Account) -> Option<EarlyEnd> {
     let failed = account.failed.map(|fault| match fault {
-        Fault::Gone => EarlyEnd::Disappeared,
-        Fault::ReadOnly => EarlyEnd::ReadOnly,
-        Fault::WriteErrors => EarlyEnd::RefusesWrites,
-        Fault::AllErrors => EarlyEnd::OnlyErrors,
-        Fault::DropsWrites => EarlyEnd::DropsWrites,
-        Fault::Hung => EarlyEnd::Hung,
-        Fault::Medium => EarlyEnd::IoError,
-        Fault::Denied => EarlyEnd::Denied,
-        Fault::Exchanged => EarlyEnd::Exchanged,
+        ProbeFault::Gone => EarlyEnd::Disappeared,
+        ProbeFault::ReadOnly => EarlyEnd::ReadOnly,
+        ProbeFault::WriteErrors => EarlyEnd::RefusesWrites,
+        ProbeFault::AllErrors => EarlyEnd::OnlyErrors,
+        ProbeFault::DropsWrites => EarlyEnd::DropsWrites,
+        ProbeFault::Hung => EarlyEnd::Hung,
+        ProbeFault::Medium => EarlyEnd::IoError,
+        ProbeFault::Denied => EarlyEnd::Denied,
+        ProbeFault::Exchanged => EarlyEnd::Exchanged,
     });
     failed.or(account.cut_short.map(|why| match why {
         CutShort::Denied => EarlyEnd::Denied,

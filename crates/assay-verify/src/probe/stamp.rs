@@ -127,7 +127,7 @@ pub(crate) struct Origin {
 
 /// State of a written sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum SeenStamp {
     /// The last write.
     Holds,
     /// The last write, except for a few bits.
@@ -146,7 +146,7 @@ pub(crate) enum Seen {
     Unreadable,
 }
 
-impl Seen {
+impl SeenStamp {
     /// Whether the medium keeps data here, possibly with wrong bits.
     pub(crate) fn keeps(self) -> bool {
         matches!(self, Self::Holds | Self::Changed | Self::Worn)
@@ -178,24 +178,24 @@ pub(crate) fn digest(content: &[u8]) -> u64 {
 
 /// Compares content `read` from `sector` with the stamp written there in round `generation`. `before` is the digest of
 /// the content from before the probe.
-pub(crate) fn compare(salt: Salt, sector: u64, generation: u32, before: Option<u64>, read: &[u8]) -> Seen {
+pub(crate) fn compare(salt: Salt, sector: u64, generation: u32, before: Option<u64>, read: &[u8]) -> SeenStamp {
     let mut want = [0; SECTOR_LEN];
     salt.stamp(sector, generation, &mut want);
     if want == read {
-        return Seen::Holds;
+        return SeenStamp::Holds;
     }
     if wrong_bits(&want, read) < CHANGED_BITS {
-        return Seen::Changed;
+        return SeenStamp::Changed;
     }
     if let Some((offset, stood)) = salt.origin(read) {
         let origin = Origin { sector: offset / SECTOR_BYTES, generation: stood };
         return match origin.sector == sector {
-            true if stood == generation => Seen::Worn,
-            true => Seen::Older,
-            false => Seen::Foreign(origin),
+            true if stood == generation => SeenStamp::Worn,
+            true => SeenStamp::Older,
+            false => SeenStamp::Foreign(origin),
         };
     }
-    if before == Some(digest(read)) { Seen::Before } else { Seen::Lost }
+    if before == Some(digest(read)) { SeenStamp::Before } else { SeenStamp::Lost }
 }
 
 #[cfg(test)]
@@ -254,15 +254,15 @@ mod tests {
             content
         };
         let seen = |read: &[u8]| compare(salt, 77, 3, Some(digest(&[9; SECTOR_LEN])), read);
-        assert_eq!(seen(&stamp(77, 3)), Seen::Holds);
-        assert_eq!(seen(&stamp(77, 2)), Seen::Older);
-        assert_eq!(seen(&stamp(99, 3)), Seen::Foreign(Origin { sector: 99, generation: 3 }));
-        assert_eq!(seen(&[9; SECTOR_LEN]), Seen::Before);
-        assert_eq!(seen(&[0; SECTOR_LEN]), Seen::Lost);
+        assert_eq!(seen(&stamp(77, 3)), SeenStamp::Holds);
+        assert_eq!(seen(&stamp(77, 2)), SeenStamp::Older);
+        assert_eq!(seen(&stamp(99, 3)), SeenStamp::Foreign(Origin { sector: 99, generation: 3 }));
+        assert_eq!(seen(&[9; SECTOR_LEN]), SeenStamp::Before);
+        assert_eq!(seen(&[0; SECTOR_LEN]), SeenStamp::Lost);
         let mut flipped = stamp(77, 3);
         flipped[300] ^= 1;
-        assert_eq!(seen(&flipped), Seen::Changed);
+        assert_eq!(seen(&flipped), SeenStamp::Changed);
         flipped[301] ^= 0xff;
-        assert_eq!(seen(&flipped), Seen::Worn);
+        assert_eq!(seen(&flipped), SeenStamp::Worn);
     }
 }

@@ -22,8 +22,8 @@ use assay_lab::independent::spec::{FAKE_MAPS, FAULTS, Spec, failing, failing_of,
 use assay_lab::independent::truths::Kind;
 use assay_lab::on_all_processors;
 use assay_verify::probe::{
-    Device, Fault, Identity, Journal, JournalError, JournalLeft, Restoration, RestoreError, Restored, Salt, Settings,
-    Traces, check_suitable, run,
+    Device, Journal, JournalError, JournalIdentity, JournalLeft, ProbeFault, ProbeSettings, Restoration, RestoreError,
+    Restored, Salt, Traces, check_suitable, run,
 };
 use tempfile::TempDir;
 
@@ -204,9 +204,9 @@ fn attacks_on_failing_media() {
 
 /// Less than the default, so that hundreds of media take seconds. The verdict states it, and the judge uses that. On a
 /// large device it is as much as keeps the number of single reads below the run as low as by default.
-fn settings(bytes: u64) -> Settings {
+fn settings(bytes: u64) -> ProbeSettings {
     let least = (bytes >> 30).div_ceil(12) << 20;
-    Settings { cache_limit_bytes: least.max(8 << 20).min(Settings::usual(bytes).cache_limit_bytes) }
+    ProbeSettings { cache_limit_bytes: least.max(8 << 20).min(ProbeSettings::usual(bytes).cache_limit_bytes) }
 }
 
 /// A call of the program with more operations than this counts as endless.
@@ -298,9 +298,9 @@ impl Program for Probe {
     }
 }
 
-fn identity(medium: &Medium) -> Identity {
+fn identity(medium: &Medium) -> JournalIdentity {
     let attachment = Some(medium.attached().to_string());
-    Identity { bytes: medium.bytes(), name: "independent".to_owned(), serial: None, attachment }
+    JournalIdentity { bytes: medium.bytes(), name: "independent".to_owned(), serial: None, attachment }
 }
 
 fn refused(journal_kept: bool) -> Answer {
@@ -378,7 +378,7 @@ impl<'m> Attached<'m> {
         Self { medium, control, has_hung: false, first }
     }
 
-    fn ask(&mut self, what: &str, operation: impl FnOnce(&mut Medium) -> Result<(), Error>) -> Result<(), Fault> {
+    fn ask(&mut self, what: &str, operation: impl FnOnce(&mut Medium) -> Result<(), Error>) -> Result<(), ProbeFault> {
         assert!(self.medium.counters().ops - self.first < ENDLESS, "it does not end");
         match self.medium.interrupts() {
             0 => {}
@@ -386,7 +386,7 @@ impl<'m> Attached<'m> {
             _ => resume_unwind(Box::new(Killed)),
         }
         if self.has_hung {
-            return Err(Fault::Hung);
+            return Err(ProbeFault::Hung);
         }
         let inserted = self.medium.inserted();
         let done = operation(self.medium);
@@ -394,12 +394,12 @@ impl<'m> Attached<'m> {
             println!("  {what}, operation {}: now {:?}", self.medium.counters().ops, self.medium.inserted());
         }
         done.map_err(|error| match error {
-            Error::Medium => Fault::Medium,
-            Error::Gone => Fault::Gone,
-            Error::ReadOnly => Fault::ReadOnly,
+            Error::Medium => ProbeFault::Medium,
+            Error::Gone => ProbeFault::Gone,
+            Error::ReadOnly => ProbeFault::ReadOnly,
             Error::Hung => {
                 self.has_hung = true;
-                Fault::Hung
+                ProbeFault::Hung
             }
             Error::Bounds => panic!("an operation beyond the end, or of less than a block"),
         })
@@ -415,15 +415,15 @@ impl Device for Attached<'_> {
         self.medium.block()
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         self.ask("reading", |medium| medium.read(offset, buffer))
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         self.ask("writing", |medium| medium.write(offset, data))
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         self.ask("syncing", Medium::flush)
     }
 

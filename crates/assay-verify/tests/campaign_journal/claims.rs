@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_lab::SplitMix;
 use assay_lab::media::ModelMedium;
-use assay_verify::probe::{Device, Identity, JournalError, JournalLeft, Restoration, RestoreError, Restored};
+use assay_verify::probe::{Device, JournalError, JournalIdentity, JournalLeft, Restoration, RestoreError, Restored};
 
 use crate::world::{Call, Card, Failing, JOURNAL, Stage, World, blocks, changed, identity};
 
@@ -154,7 +154,7 @@ impl Play<'_> {
     /// Restores to a card that was plugged in anew.
     fn restore(&self, card: &mut Card<ModelMedium>, keep_newer: bool) -> Result<Restored, RestoreError> {
         self.plugged.set(self.plugged.get() + 1);
-        let identity = Identity { attachment: Some(self.plugged.get().to_string()), ..identity(card) };
+        let identity = JournalIdentity { attachment: Some(self.plugged.get().to_string()), ..identity(card) };
         Restoration::new(Path::new(JOURNAL), &identity).on(self.world.disk()).keeping_newer(keep_newer).run(card)
     }
 

@@ -9,7 +9,8 @@ use assay_engine::Control;
 use assay_lab::SplitMix;
 use assay_lab::media::{Layout, MediumSpec, ModelMedium};
 use assay_verify::probe::{
-    Device, Disk, DiskFile, Fault, Identity, Journal, JournalError, JournalLeft, Probed, Salt, Settings, run,
+    Device, Disk, DiskFile, Journal, JournalError, JournalIdentity, JournalLeft, ProbeFault, ProbeSettings, Probed,
+    Salt, run,
 };
 
 const SECTOR: usize = 512;
@@ -337,7 +338,7 @@ impl<D: Device> Card<D> {
         }
     }
 
-    fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         let mut before = vec![0; data.len()];
         self.inner.read_at(offset, &mut before)?;
         let sectors = before.chunks(SECTOR).zip((offset..).step_by(SECTOR));
@@ -345,8 +346,8 @@ impl<D: Device> Card<D> {
         self.inner.write_at(offset, data)
     }
 
-    fn fault(failing: Option<Failing>) -> Fault {
-        if failing == Some(Failing::Call) { Fault::Medium } else { Fault::Gone }
+    fn fault(failing: Option<Failing>) -> ProbeFault {
+        if failing == Some(Failing::Call) { ProbeFault::Medium } else { ProbeFault::Gone }
     }
 }
 
@@ -355,12 +356,12 @@ impl<D: Device> Device for Card<D> {
         self.inner.bytes()
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         self.world.call(Call::CardRead).map_err(|(failing, _)| Self::fault(failing)).map(drop)?;
         self.inner.read_at(offset, buffer)
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         let world = self.world.clone();
         let met = match world.call(Call::CardWrite) {
             Ok(_) => None,
@@ -381,7 +382,7 @@ impl<D: Device> Device for Card<D> {
         }
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         self.world.call(Call::CardSync).map_err(|(failing, _)| Self::fault(failing)).map(drop)?;
         self.unsynced.clear();
         self.inner.sync()
@@ -395,7 +396,7 @@ impl<D: Device> Device for Card<D> {
 // The cards, and the calls that a complete probe of each makes.
 
 const MIB: u64 = 1 << 20;
-const SETTINGS: Settings = Settings { cache_limit_bytes: MIB };
+const SETTINGS: ProbeSettings = ProbeSettings { cache_limit_bytes: MIB };
 /// Path of the journal, on the disk that fails.
 pub const JOURNAL: &str = "/journals/card.journal";
 
@@ -458,6 +459,6 @@ pub fn blocks(sectors: &[u64]) -> Vec<u64> {
     blocks
 }
 
-pub fn identity(card: &Card<ModelMedium>) -> Identity {
-    Identity { bytes: card.bytes(), name: "card".to_owned(), serial: None, attachment: Some("0".to_owned()) }
+pub fn identity(card: &Card<ModelMedium>) -> JournalIdentity {
+    JournalIdentity { bytes: card.bytes(), name: "card".to_owned(), serial: None, attachment: Some("0".to_owned()) }
 }

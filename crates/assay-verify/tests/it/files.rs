@@ -11,22 +11,24 @@ use assay_core::verification::{FakeKind, NoDirect, Offsets, ReadBack, SectorClas
 use assay_engine::Control;
 use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 use assay_lab::{FakeCard, FastDevice, Lab, Missing, Mount, RemovableCard, lab, skip};
-use assay_verify::files::{CheckPlan, Checked, DIRECTORY, Format, Phase, Settings, VerifyError, check, fill};
+use assay_verify::files::{
+    CheckPhase, CheckPlan, CheckSettings, Checked, DIRECTORY, FileFormat, VerifyError, check, fill,
+};
 use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
 
-fn limited(mib: u64) -> Settings {
-    Settings { limit_bytes: Some(mib * MIB), ..Settings::default() }
+fn limited(mib: u64) -> CheckSettings {
+    CheckSettings { limit_bytes: Some(mib * MIB), ..CheckSettings::default() }
 }
 
-fn run(target: &Path, settings: &Settings) -> Checked {
+fn run(target: &Path, settings: &CheckSettings) -> Checked {
     let plan = CheckPlan::new(target, settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
 
 /// Stops soon after a phase has begun.
-fn stopped_in(target: &Path, settings: &Settings, phase: Phase) -> Checked {
+fn stopped_in(target: &Path, settings: &CheckSettings, phase: CheckPhase) -> Checked {
     let control = Control::default();
     let plan = CheckPlan::new(target, settings).unwrap();
     check(&plan, settings, &control, &mut |progress| {
@@ -93,7 +95,7 @@ fn a_good_medium_is_genuine_and_clean_afterwards() {
 #[test]
 fn through_the_page_cache_it_says_how_the_data_came_from_the_medium() {
     let target = tempfile::tempdir().unwrap();
-    let checked = run(target.path(), &Settings { direct: false, ..limited(20) });
+    let checked = run(target.path(), &CheckSettings { direct: false, ..limited(20) });
     let found = checked.verification;
     assert_eq!((found.verdict, found.counts.good), (Verdict::Genuine, 20 * 2048));
     assert_eq!(found.read_back, ReadBack::Cached { because: NoDirect::Asked, dropped: true });
@@ -104,7 +106,7 @@ fn kept_files_are_read_by_f3_and_damaged_ones_count_the_same() {
     const TEST: &str = "kept_files_are_read_by_f3_and_damaged_ones_count_the_same";
     let target = tempfile::tempdir().unwrap();
     std::fs::write(target.path().join("7.h2w"), b"not ours").unwrap();
-    let keep = Settings { keep: true, format: Format::F3, ..limited(8) };
+    let keep = CheckSettings { keep: true, format: FileFormat::F3, ..limited(8) };
     assert_eq!(CheckPlan::new(target.path(), &keep).unwrap().foreign, ["7.h2w"]);
     let checked = run(target.path(), &keep);
     let directory = checked.left.unwrap();
@@ -136,7 +138,7 @@ fn kept_files_are_read_by_f3_and_damaged_ones_count_the_same() {
     file.sync_all().unwrap();
     drop(file);
 
-    let read = Settings { only_read: true, ..Settings::default() };
+    let read = CheckSettings { only_read: true, ..CheckSettings::default() };
     let again = run(target.path(), &read);
     let theirs = f3read(&directory).unwrap();
     assert_eq!(again.verification.counts, theirs);
@@ -148,7 +150,7 @@ fn kept_files_are_read_by_f3_and_damaged_ones_count_the_same() {
     assert_eq!(again.verification.verdict, Verdict::Damaged);
     assert_eq!(again.verification.written_bytes, 0);
 
-    let until = Settings { until_first_error: true, ..read };
+    let until = CheckSettings { until_first_error: true, ..read };
     let until = run(target.path(), &until);
     assert!(until.verification.checked_bytes < 8 * MIB, "{}", until.verification.checked_bytes);
     assert_eq!(until.verification.first_error, again.verification.first_error);
@@ -161,7 +163,7 @@ fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
     let _lab = lab!(TEST, Lab::share());
     // Also smaller than 64 MiB.
     let device = lab!(TEST, FastDevice::new(48 * MIB));
-    let whole = run(device.path(), &Settings { keep: true, format: Format::F3, ..Settings::default() });
+    let whole = run(device.path(), &CheckSettings { keep: true, format: FileFormat::F3, ..CheckSettings::default() });
     assert_eq!((whole.verification.verdict, &whole.outcome), (Verdict::Genuine, &Outcome::Completed));
     let ours = std::fs::read(whole.left.unwrap().join("1.h2w")).unwrap();
     assert!(ours.len() as u64 > 24 * MIB && (ours.len() as u64).is_multiple_of(MIB));
@@ -173,8 +175,8 @@ fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
     assert!(both > 20 << 20 && ours[..both] == theirs[..both]);
 
     // f3 left no free space; its files are read and kept.
-    assert!(matches!(CheckPlan::new(device.path(), &Settings::default()), Err(VerifyError::Full { .. })));
-    let read = Settings { only_read: true, ..Settings::default() };
+    assert!(matches!(CheckPlan::new(device.path(), &CheckSettings::default()), Err(VerifyError::Full { .. })));
+    let read = CheckSettings { only_read: true, ..CheckSettings::default() };
     let checked = run(device.path(), &read);
     assert_eq!(checked.verification.counts.good, theirs.len() as u64 / 512);
     assert_eq!(checked.verification.read_back, ReadBack::Direct);
@@ -187,8 +189,8 @@ fn a_whole_device_filled_by_f3_is_the_same_byte_for_byte() {
 fn device_refuses(path: &Path) {
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(path).status().unwrap();
     assert!(mounted.success());
-    assert!(matches!(CheckPlan::new(path, &Settings::default()), Err(VerifyError::ReadOnly(_))));
-    let read = Settings { only_read: true, ..limited(4) };
+    assert!(matches!(CheckPlan::new(path, &CheckSettings::default()), Err(VerifyError::ReadOnly(_))));
+    let read = CheckSettings { only_read: true, ..limited(4) };
     assert_eq!(run(path, &read).verification.checked_bytes, 4 * MIB);
 }
 
@@ -196,18 +198,18 @@ fn device_refuses(path: &Path) {
 fn an_interrupted_check_goes_on_where_it_was() {
     let target = tempfile::tempdir().unwrap();
     let size = 96;
-    let first = stopped_in(target.path(), &limited(size), Phase::Write);
+    let first = stopped_in(target.path(), &limited(size), CheckPhase::Write);
     assert_eq!(failure(&first), Some(RunFailure::Interrupted));
     let written = first.verification.written_bytes;
     assert!(written > 0 && written < size * MIB, "{written}");
     assert_eq!(first.verification.verdict, Verdict::Undecided);
     assert!(first.left.is_some());
 
-    let resume = Settings { resume: true, ..Settings::default() };
+    let resume = CheckSettings { resume: true, ..CheckSettings::default() };
     let plan = CheckPlan::new(target.path(), &resume).unwrap();
     assert_eq!(plan.write_bytes, size * MIB - written);
     assert!(plan.whole_bytes > size * MIB, "what the limit left out is not forgotten: {}", plan.whole_bytes);
-    let second = stopped_in(target.path(), &resume, Phase::Read);
+    let second = stopped_in(target.path(), &resume, CheckPhase::Read);
     assert_eq!(second.verification.written_bytes, size * MIB - written, "nothing is written twice");
     let read = second.verification.checked_bytes;
     assert!(read > 0 && read < size * MIB, "{read}");
@@ -226,7 +228,7 @@ fn an_interrupted_check_goes_on_where_it_was() {
 #[test]
 fn what_an_interrupted_check_left_is_recognised_and_removed() {
     let target = tempfile::tempdir().unwrap();
-    let first = stopped_in(target.path(), &limited(64), Phase::Write);
+    let first = stopped_in(target.path(), &limited(64), CheckPhase::Write);
     assert!(first.left.unwrap().join("1.h2w").exists());
     assert_eq!(run(target.path(), &limited(4)).verification.counts.good, 4 * 2048);
     assert_eq!(entries(target.path()), Vec::<String>::new());
@@ -237,11 +239,11 @@ fn a_target_that_cannot_be_checked_says_so() {
     let target = tempfile::tempdir().unwrap();
     let file = target.path().join("file");
     std::fs::write(&file, b"").unwrap();
-    let settings = Settings::default();
+    let settings = CheckSettings::default();
     assert!(matches!(CheckPlan::new(&file, &settings), Err(VerifyError::NotDirectory(_))));
     let missing = CheckPlan::new(&target.path().join("nowhere"), &settings).unwrap_err();
     assert!(missing.to_string().contains("No such file"), "{missing}");
-    let read = Settings { only_read: true, ..Settings::default() };
+    let read = CheckSettings { only_read: true, ..CheckSettings::default() };
     assert!(matches!(CheckPlan::new(target.path(), &read), Err(VerifyError::NothingToRead(_))));
     std::fs::create_dir(target.path().join(DIRECTORY)).unwrap();
     std::fs::write(target.path().join(DIRECTORY).join("diary"), b"").unwrap();
@@ -254,7 +256,7 @@ fn a_target_that_cannot_be_checked_says_so() {
 fn no_permission_is_said_before_anything_is_written() {
     const TEST: &str = "no_permission_is_said_before_anything_is_written";
     if let Some(target) = std::env::var_os("ASSAY_TEST_UNPRIVILEGED") {
-        let refused = CheckPlan::new(Path::new(&target), &Settings::default());
+        let refused = CheckPlan::new(Path::new(&target), &CheckSettings::default());
         assert!(matches!(refused, Err(VerifyError::Permission(_))), "{refused:?}");
         return;
     }
@@ -276,11 +278,11 @@ fn no_permission_is_said_before_anything_is_written() {
 
 /// Runs `act` on the card while it is written.
 fn in_the_middle(card: &RemovableCard, act: impl Fn()) -> Checked {
-    let settings = Settings { hang_after: Duration::from_secs(20), ..limited(160) };
+    let settings = CheckSettings { hang_after: Duration::from_secs(20), ..limited(160) };
     let plan = CheckPlan::new(card.path(), &settings).unwrap();
     let mut acted = false;
     check(&plan, &settings, &Control::default(), &mut |progress| {
-        if progress.phase == Phase::Write && !acted {
+        if progress.phase == CheckPhase::Write && !acted {
             acted = true;
             act();
         }
@@ -338,8 +340,8 @@ fn a_full_check_finds_the_real_capacity_of_a_mounted_fake() {
     let _lab = lab!(TEST, Lab::share());
     let directory = tempfile::tempdir().unwrap();
     let (mount, _card) = lab!(TEST, mounted(directory.path()));
-    let plan = CheckPlan::new(mount.path(), &Settings::default()).unwrap();
-    let checked = check(&plan, &Settings::default(), &Control::default(), &mut |_| {}).unwrap();
+    let plan = CheckPlan::new(mount.path(), &CheckSettings::default()).unwrap();
+    let checked = check(&plan, &CheckSettings::default(), &Control::default(), &mut |_| {}).unwrap();
     let found = checked.verification;
     assert_eq!(
         (found.verdict, found.kind, &checked.outcome),
@@ -413,7 +415,7 @@ fn a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer() {
     on_destroyed(
         "a_full_check_of_a_fake_that_destroys_its_file_system_ends_with_an_answer",
         |path| {
-            let settings = Settings { hang_after: Duration::from_secs(10), ..Settings::default() };
+            let settings = CheckSettings { hang_after: Duration::from_secs(10), ..CheckSettings::default() };
             check(&CheckPlan::new(path, &settings)?, &settings, &Control::default(), &mut |_| {})
         },
         |what, kind, checked| {
@@ -469,8 +471,8 @@ const TAIL: u64 = 64 * MIB;
 /// Instead of half a minute.
 const EVERY: Duration = Duration::from_millis(20);
 
-fn resume() -> Settings {
-    Settings { resume: true, save_every: EVERY, ..Settings::default() }
+fn resume() -> CheckSettings {
+    CheckSettings { resume: true, save_every: EVERY, ..CheckSettings::default() }
 }
 
 /// Runs this test in a process of its own, which performs a check until it is killed.
@@ -508,7 +510,7 @@ fn killed(mut child: Child, target: &Path, when: impl Fn((u64, u64)) -> bool, la
 fn killed_at_any_moment_it_goes_on_from_what_was_saved() {
     const TEST: &str = "killed_at_any_moment_it_goes_on_from_what_was_saved";
     if let Some(target) = std::env::var_os("CHECKED_TARGET") {
-        let new = Settings { limit_bytes: Some(AREA), save_every: EVERY, ..Settings::default() };
+        let new = CheckSettings { limit_bytes: Some(AREA), save_every: EVERY, ..CheckSettings::default() };
         run(Path::new(&target), &if std::env::var_os("CHECK_RESUMED").unwrap() == "1" { resume() } else { new });
         return;
     }

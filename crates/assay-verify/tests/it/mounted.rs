@@ -10,7 +10,7 @@ use assay_core::verification::{FakeKind, Verdict, Verification};
 use assay_engine::Control;
 use assay_lab::media::{Accounting, Cache, Failure, Layout, MediumSpec, Pool, SharedMedium, WhenFull, catalogue};
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, lab, skip};
-use assay_verify::files::{CheckPlan, Checked, Format, Settings, check};
+use assay_verify::files::{CheckPlan, CheckSettings, Checked, FileFormat, check};
 use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
@@ -46,13 +46,13 @@ impl Real {
     }
 }
 
-fn checked(real: &Real, settings: &Settings) -> Checked {
+fn checked(real: &Real, settings: &CheckSettings) -> Checked {
     let plan = CheckPlan::new(real.mount.path(), settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
 
-fn caches(mib: u64) -> Settings {
-    Settings { cache_bytes: mib * MIB, ..Settings::default() }
+fn caches(mib: u64) -> CheckSettings {
+    CheckSettings { cache_bytes: mib * MIB, ..CheckSettings::default() }
 }
 
 /// Whether the stated size, or interval, matches the medium.
@@ -156,7 +156,7 @@ fn through_the_page_cache_a_fake_is_found_too() {
     const TEST: &str = "through_the_page_cache_a_fake_is_found_too";
     let _lab = lab!(TEST, Lab::share());
     let medium = lab!(TEST, real(MediumSpec::limbo(128 * MIB, 100 * MIB), FileSystem::Ext4));
-    let found = checked(&medium, &Settings { direct: false, ..caches(8) }).verification;
+    let found = checked(&medium, &CheckSettings { direct: false, ..caches(8) }).verification;
     assert_eq!((found.verdict, found.kind), (Verdict::Fake, Some(FakeKind::Limbo)), "{}", assay_lab::outline(&found));
     assert_size(&found, 100 * MIB);
 }
@@ -182,9 +182,9 @@ fn thin_and_compressing_media_are_used_up() {
 fn writes_that_are_dropped_since_an_earlier_check_are_missed() {
     const TEST: &str = "writes_that_are_dropped_since_an_earlier_check_are_missed";
     let _lab = lab!(TEST, Lab::share());
-    for format in [Format::Salted, Format::F3] {
+    for format in [FileFormat::Salted, FileFormat::F3] {
         let medium = lab!(TEST, real(MediumSpec::genuine(96 * MIB), FileSystem::Ext2));
-        let settings = Settings { format, ..caches(8) };
+        let settings = CheckSettings { format, ..caches(8) };
         let before = checked(&medium, &settings).verification;
         assert_eq!(before.verdict, Verdict::Genuine, "{format:?}: {}", assay_lab::outline(&before));
         // Space of removed files becomes free when no process has them open any more. Processes that other tests start
@@ -257,7 +257,7 @@ fn the_rows_of_the_catalogue_are_judged() {
     let _lab = lab!(TEST, Lab::share());
     for (named, file_system) in catalogue::mounted() {
         let medium = lab!(TEST, real(named.spec, file_system));
-        let found = checked(&medium, &Settings::default()).verification;
+        let found = checked(&medium, &CheckSettings::default()).verification;
         println!("{:<50} {}", named.name, assay_lab::outline(&found));
         let expected = if named.name.starts_with("genuine") { Verdict::Genuine } else { Verdict::Fake };
         assert_eq!(found.verdict, expected, "{}: {}", named.name, assay_lab::outline(&found));

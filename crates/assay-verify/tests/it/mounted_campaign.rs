@@ -14,7 +14,7 @@ use assay_lab::media::{
     WhenFull,
 };
 use assay_lab::{FakeCard, FileSystem, Lab, Missing, Mount, SplitMix, skip};
-use assay_verify::files::{CheckPlan, Settings, check};
+use assay_verify::files::{CheckPlan, CheckSettings, check};
 
 const MIB: u64 = 1 << 20;
 /// Cache size that the check assumes; the media have caches up to this size.
@@ -83,7 +83,7 @@ fn judged(spec: &MediumSpec, file_system: FileSystem) -> Result<Option<Judged>, 
     // If a medium fails after some writing, nothing may be written after the last reading.
     let keep = spec.failure.is_some();
     let hang_after = Duration::from_secs(60);
-    let settings = Settings { cache_bytes: CACHE, hang_after, keep, ..Settings::default() };
+    let settings = CheckSettings { cache_bytes: CACHE, hang_after, keep, ..CheckSettings::default() };
     let Ok(plan) = CheckPlan::new(mount.path(), &settings) else { return Ok(None) };
     let Ok(checked) = check(&plan, &settings, &Control::default(), &mut |_| {}) else { return Ok(None) };
     let verification = checked.verification;

@@ -10,7 +10,7 @@ use assay_core::verification::{FakeKind, Reach, Remark, Verdict, Verification, W
 use assay_engine::Control;
 use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 use assay_lab::{Backing, FakeCard, FileSystem, Lab, Missing, Mount, lab, skip};
-use assay_verify::files::{CheckPlan, Checked, Phase, Settings, check};
+use assay_verify::files::{CheckPhase, CheckPlan, CheckSettings, Checked, check};
 use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
@@ -34,7 +34,7 @@ fn model(spec: MediumSpec) -> SharedMedium {
     SharedMedium::new(spec.blank().build().unwrap())
 }
 
-fn full(real: &Real, settings: &Settings) -> Checked {
+fn full(real: &Real, settings: &CheckSettings) -> Checked {
     let plan = CheckPlan::new(real.mount.path(), settings).unwrap();
     check(&plan, settings, &Control::default(), &mut |_| {}).unwrap()
 }
@@ -43,8 +43,8 @@ fn quick(real: &Real) -> Verification {
     quick::check(real.mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {}).unwrap().verification
 }
 
-fn caches(mib: u64) -> Settings {
-    Settings { cache_bytes: mib * MIB, ..Settings::default() }
+fn caches(mib: u64) -> CheckSettings {
+    CheckSettings { cache_bytes: mib * MIB, ..CheckSettings::default() }
 }
 
 /// Lower and upper bound of the stated size.
@@ -210,9 +210,9 @@ fn what_was_only_read_is_not_called_free_space() {
     let _lab = lab!(TEST, Lab::share());
     let medium = lab!(TEST, real(model(MediumSpec::genuine(96 * MIB)), FileSystem::Ext4));
     let limit_bytes = Some(40 * MIB);
-    let kept = full(&medium, &Settings { keep: true, limit_bytes, ..caches(8) });
+    let kept = full(&medium, &CheckSettings { keep: true, limit_bytes, ..caches(8) });
     assert_eq!(kept.verification.verdict, Verdict::Genuine, "{}", assay_lab::outline(&kept.verification));
-    let found = full(&medium, &Settings { only_read: true, ..caches(8) }).verification;
+    let found = full(&medium, &CheckSettings { only_read: true, ..caches(8) }).verification;
     println!("{}", assay_lab::outline(&found));
     assert_eq!(found.verdict, Verdict::Genuine);
     assert_eq!((found.checked_bytes, found.area_bytes.unwrap_or(found.announced_bytes)), (40 * MIB, 40 * MIB));
@@ -275,11 +275,11 @@ fn the_time_that_is_told_is_about_what_it_takes() {
     ] {
         let slow = Slow::new(mib * MIB, speeds, Duration::from_millis(latency_ms), fast);
         let medium = lab!(TEST, real(slow, FileSystem::Ext4));
-        let settings = Settings::default();
+        let settings = CheckSettings::default();
         let plan = CheckPlan::new(medium.mount.path(), &settings).unwrap();
         let (start, mut told) = (Instant::now(), None);
         check(&plan, &settings, &Control::default(), &mut |progress| {
-            if let Some(left) = progress.whole_remaining.filter(|_| progress.phase == Phase::Write) {
+            if let Some(left) = progress.whole_remaining.filter(|_| progress.phase == CheckPhase::Write) {
                 told.get_or_insert(start.elapsed() + left);
             }
         })

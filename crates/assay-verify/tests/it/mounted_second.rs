@@ -8,7 +8,7 @@ use std::io;
 use assay_core::verification::{FakeKind, Remark, Verdict, Verification, Whole};
 use assay_engine::Control;
 use assay_lab::{Backing, FakeCard, FileSystem, Lab, Missing, Mount, lab};
-use assay_verify::files::{CheckPlan, Settings, check};
+use assay_verify::files::{CheckPlan, CheckSettings, check};
 use assay_verify::quick::{self, Quick};
 
 const MIB: u64 = 1 << 20;
@@ -204,7 +204,7 @@ fn found(card: Second, system: FileSystem, quick: bool, cache: u64) -> Result<Op
         let checked = quick::check(mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {});
         return Ok(checked.ok().map(|checked| checked.verification));
     }
-    let settings = Settings { cache_bytes: cache * MIB, ..Settings::default() };
+    let settings = CheckSettings { cache_bytes: cache * MIB, ..CheckSettings::default() };
     let Ok(plan) = CheckPlan::new(mount.path(), &settings) else { return Ok(None) };
     let checked = check(&plan, &settings, &Control::default(), &mut |_| {});
     Ok(checked.ok().map(|checked| checked.verification))

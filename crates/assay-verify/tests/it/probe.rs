@@ -11,15 +11,15 @@ use assay_lab::media::{
     Truth, WhenFull, WritePolicy, population,
 };
 use assay_verify::probe::{
-    Device, Ended, Fault, Identity, Journal, JournalLeft, LEAST_BYTES, Phase, ProbeError, Probed, Salt, Settings,
-    TimedDevice, restore, run,
+    Device, Ended, Journal, JournalIdentity, JournalLeft, LEAST_BYTES, ProbeError, ProbeFault, ProbePhase,
+    ProbeSettings, Probed, Salt, TimedDevice, restore, run,
 };
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// Twice the sequential cache that was seen in the field: the tests need not write more.
-const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
+const QUICK: ProbeSettings = ProbeSettings { cache_limit_bytes: 8 * MIB };
 
 /// In memory if possible, since each save is synced.
 fn place() -> tempfile::TempDir {
@@ -27,16 +27,16 @@ fn place() -> tempfile::TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-fn identity(device: &impl Device) -> Identity {
-    Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None }
+fn identity(device: &impl Device) -> JournalIdentity {
+    JournalIdentity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None }
 }
 
 /// The same, with the name of an attachment.
-fn attached(device: &impl Device, attachment: &str) -> Identity {
-    Identity { attachment: Some(attachment.to_owned()), ..identity(device) }
+fn attached(device: &impl Device, attachment: &str) -> JournalIdentity {
+    JournalIdentity { attachment: Some(attachment.to_owned()), ..identity(device) }
 }
 
-fn probe(device: &mut impl Device, settings: &Settings, seed: u64) -> Probed {
+fn probe(device: &mut impl Device, settings: &ProbeSettings, seed: u64) -> Probed {
     let directory = place();
     let journal = Journal::create(&directory.path().join("journal"), &identity(device), Salt::known(seed)).unwrap();
     let probed = run(device, journal, settings, &Control::default(), &mut |_| {}).unwrap();
@@ -182,7 +182,7 @@ fn told_to_stop_it_puts_everything_back() {
         assert_ne!(probed.verification.verdict, Verdict::Genuine);
         assert_eq!(medium.changed_since(&before), [0; 0]);
         // Places that were saved but not synced were not overwritten.
-        assert!(limit <= 100 || phases.last() == Some(&Phase::Restoring));
+        assert!(limit <= 100 || phases.last() == Some(&ProbePhase::Restoring));
     }
 }
 
@@ -643,6 +643,6 @@ fn a_device_that_hangs_ends_the_probe_as_failed_with_its_journal() {
     let mut device = TimedDevice::new(medium, Duration::from_millis(300)).unwrap();
     let probed = probe(&mut device, &QUICK, 1);
     assert_eq!(probed.verification.verdict, Verdict::Failed, "{}", assay_lab::outline(&probed.verification));
-    assert!((probed.journal == JournalLeft::Needed) && matches!(probed.ended, Ended::Device(Fault::Hung)));
+    assert!((probed.journal == JournalLeft::Needed) && matches!(probed.ended, Ended::Device(ProbeFault::Hung)));
     gate.open();
 }

@@ -10,16 +10,16 @@ use assay_lab::media::{
     Accounting, BlockRule, Blocks, Cache, DroppedRead, Eviction, Failure, InitialContent, Layout, MediumSpec,
     Misaddress, Operations, Order, Pattern, Pool, Slips, Trigger, WhenFull, WritePolicy,
 };
-use assay_verify::probe::{Device, Identity, Journal, JournalLeft, Probed, Salt, Settings, run};
+use assay_verify::probe::{Device, Journal, JournalIdentity, JournalLeft, ProbeSettings, Probed, Salt, run};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
+const QUICK: ProbeSettings = ProbeSettings { cache_limit_bytes: 8 * MIB };
 
-fn probed(device: &mut impl Device, settings: &Settings, seed: u64) -> Probed {
-    let identity = Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None };
+fn probed(device: &mut impl Device, settings: &ProbeSettings, seed: u64) -> Probed {
+    let identity = JournalIdentity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None };
     let disk = Arc::new(MemoryDisk::default());
     let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
     run(device, journal, settings, &Control::default(), &mut |_| {}).unwrap()
@@ -54,7 +54,7 @@ fn where_laps_lead_to_the_cells_in_another_order_no_size_is_exact() {
     {
         for seed in 0..2 {
             let spec = MediumSpec { seed, ..MediumSpec::laid_out(announced, layout.clone()) };
-            let usual = Settings::usual(announced);
+            let usual = ProbeSettings::usual(announced);
             let said = probed(&mut spec.build().unwrap(), &usual, seed + index as u64).verification;
             assert_eq!(said.verdict, Verdict::Fake, "{layout:?}: {}", assay_lab::outline(&said));
             assert!(holds(&said, real), "{layout:?}: {}", assay_lab::outline(&said));
@@ -136,7 +136,7 @@ fn a_medium_that_keeps_what_was_written_last_is_a_fake_of_that_size() {
             Cache { eviction: Eviction::LeastRecentlyWritten, write_policy: policy, ..Cache::with_bytes(mib * MIB) };
         let spec = MediumSpec::laid_out(4 * GIB, Layout::holds([])).with_cache(cache).with_dropped(DroppedRead::Stale);
         let mut medium = spec.build().unwrap();
-        let said = probed(&mut medium, &Settings::usual(4 * GIB), mib).verification;
+        let said = probed(&mut medium, &ProbeSettings::usual(4 * GIB), mib).verification;
         assert_eq!(said.verdict, Verdict::Fake, "{mib}: {}", assay_lab::outline(&said));
         assert!(holds(&said, mib * MIB), "{mib}: {}", assay_lab::outline(&said));
         assert_eq!(said.sign, Some(Sign::OldestReplaced), "{}", assay_lab::outline(&said));
@@ -203,7 +203,7 @@ fn a_medium_that_fails_while_it_is_put_back_has_failed() {
 #[test]
 fn what_was_not_tested_is_found_with_no_probability() {
     let mut medium = MediumSpec::genuine(GIB).build().unwrap();
-    let identity = Identity { bytes: GIB, name: "model".to_owned(), serial: None, attachment: None };
+    let identity = JournalIdentity { bytes: GIB, name: "model".to_owned(), serial: None, attachment: None };
     let disk = Arc::new(MemoryDisk::default());
     let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(1)).unwrap();
     let control = Control::default();
@@ -238,7 +238,7 @@ fn the_time_of_media_that_took_minutes() {
     ] {
         let mut medium = spec.build().unwrap();
         let start = std::time::Instant::now();
-        let said = probed(&mut medium, &Settings::usual(spec.announced_bytes), 1).verification;
+        let said = probed(&mut medium, &ProbeSettings::usual(spec.announced_bytes), 1).verification;
         let (took, moved) = (start.elapsed(), medium.traffic());
         println!(
             "{name}: {:.1} s, {} MiB written, {} MiB read, {} reads: {}",
@@ -258,10 +258,10 @@ const TIB: u64 = 1 << 40;
 
 /// With default settings.
 fn probe(device: &mut impl Device, seed: u64) -> Probed {
-    let identity = Identity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None };
+    let identity = JournalIdentity { bytes: device.bytes(), name: "model".to_owned(), serial: None, attachment: None };
     let disk = Arc::new(MemoryDisk::default());
     let journal = Journal::create_on(disk, Path::new("journal"), &identity, Salt::known(seed)).unwrap();
-    run(device, journal, &Settings::usual(device.bytes()), &Control::default(), &mut |_| {}).unwrap()
+    run(device, journal, &ProbeSettings::usual(device.bytes()), &Control::default(), &mut |_| {}).unwrap()
 }
 
 /// Only writes wrap around after `real` bytes.

@@ -13,8 +13,8 @@ use assay_engine::Control;
 use assay_lab::media::{Cache, CachedWrites, Layout, MediumSpec, ModelMedium, SharedMedium, Timing};
 use assay_lab::{FakeCard, Lab, LoopDevice, LoopPartition, Missing, Mount, lab, skip};
 use assay_verify::probe::{
-    BlockDevice, Device, Fault, Forecast, Identity, Journal, JournalLeft, JournalPlace, Progress, Salt, Settings, plan,
-    restore, run,
+    BlockDevice, Device, Forecast, Journal, JournalIdentity, JournalLeft, JournalPlace, ProbeFault, ProbeProgress,
+    ProbeSettings, Salt, plan, restore, run,
 };
 
 const MIB: u64 = 1 << 20;
@@ -34,17 +34,17 @@ impl Device for Clocked {
     fn block_bytes(&self) -> u32 {
         self.medium.block_bytes()
     }
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         let done = self.medium.read_at(offset, buffer);
         self.ns.set(self.medium.elapsed_ns());
         done
     }
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         let done = self.medium.write_at(offset, data);
         self.ns.set(self.medium.elapsed_ns());
         done
     }
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         self.medium.sync()
     }
 }
@@ -52,15 +52,16 @@ impl Device for Clocked {
 /// Probes a medium. Returns it, and the largest size of its journal in bytes.
 fn probe(
     spec: &MediumSpec,
-    settings: &Settings,
+    settings: &ProbeSettings,
     ns: &Rc<Cell<u64>>,
-    report: &mut dyn FnMut(Progress),
+    report: &mut dyn FnMut(ProbeProgress),
 ) -> (ModelMedium, u64, Verdict) {
     let mut medium = Clocked { medium: spec.build().unwrap(), ns: Rc::clone(ns) };
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let path = directory.path().join("journal");
-    let identity = Identity { bytes: spec.announced_bytes, name: "model".to_owned(), serial: None, attachment: None };
+    let identity =
+        JournalIdentity { bytes: spec.announced_bytes, name: "model".to_owned(), serial: None, attachment: None };
     let journal = Journal::create(&path, &identity, Salt::known(5)).unwrap();
     let mut journal_bytes = 0;
     let probed = run(&mut medium, journal, settings, &Control::default(), &mut |progress| {
@@ -90,7 +91,7 @@ fn a_genuine_device_costs_what_was_said_within_a_factor_of_one_and_a_half() {
         (2 * TIB, 512),
         (2 * TIB, 4096),
     ] {
-        let settings = Settings::usual(bytes);
+        let settings = ProbeSettings::usual(bytes);
         let said = plan(bytes, block, &settings);
         let (medium, journal, verdict) = probe(
             &MediumSpec { block_bytes: block, ..MediumSpec::genuine(bytes) },
@@ -120,7 +121,7 @@ fn a_genuine_device_costs_what_was_said_within_a_factor_of_one_and_a_half() {
 fn a_genuine_device_of_2_tib_costs_at_most_400_mb() {
     for (timing, most_s) in [(Timing::ssd(), 15), (Timing::card(), 180)] {
         let spec = MediumSpec { timing, ..MediumSpec::genuine(2 * TIB) };
-        let (medium, ..) = probe(&spec, &Settings::usual(2 * TIB), &Rc::default(), &mut |_| {});
+        let (medium, ..) = probe(&spec, &ProbeSettings::usual(2 * TIB), &Rc::default(), &mut |_| {});
         let came = medium.traffic();
         println!("{} bytes, {} ns", came.read_bytes + came.written_bytes, medium.elapsed_ns());
         assert!(came.read_bytes + came.written_bytes <= 400_000_000, "{came:?}");
@@ -138,10 +139,10 @@ fn the_journal_takes_no_more_than_was_demanded_and_that_is_no_more_than_the_devi
             MediumSpec::laid_out(bytes, Layout::wraparound(bytes / 4)),
             MediumSpec::laid_out(bytes, Layout::chain(bytes / 4, bytes / 8)),
         ];
-        let demanded = plan(bytes, 512, &Settings::usual(bytes)).most_journal_bytes;
+        let demanded = plan(bytes, 512, &ProbeSettings::usual(bytes)).most_journal_bytes;
         assert!(demanded <= bytes + bytes / 4 + (64 << 10), "{demanded} for {bytes}");
         for spec in specs {
-            let (_, journal, _) = probe(&spec, &Settings::usual(bytes), &Rc::default(), &mut |_| {});
+            let (_, journal, _) = probe(&spec, &ProbeSettings::usual(bytes), &Rc::default(), &mut |_| {});
             assert!(0 < journal && journal <= demanded, "{journal} of {demanded}: {spec:?}");
         }
     }
@@ -153,7 +154,7 @@ fn the_time_said_after_the_first_transfers_comes_within_a_factor_of_one_and_a_ha
     let mut wrong = Vec::new();
     for timing in [Timing::card(), Timing::slow_card(), Timing::ssd()] {
         for bytes in [256 * MIB, 32 * GIB, 2 * TIB] {
-            let settings = Settings::usual(bytes);
+            let settings = ProbeSettings::usual(bytes);
             let (ns, mut first) = (Rc::new(Cell::new(0)), None);
             let mut forecast = Forecast::new(plan(bytes, 512, &settings));
             let spec = MediumSpec { timing: timing.clone(), ..MediumSpec::genuine(bytes) };
@@ -175,7 +176,7 @@ fn the_time_said_after_the_first_transfers_comes_within_a_factor_of_one_and_a_ha
 /// `lost` was always 0, and `places` counted sectors.
 #[test]
 fn progress_counts_places_and_those_whose_loss_was_seen() {
-    let settings = Settings::usual(GIB);
+    let settings = ProbeSettings::usual(GIB);
     for (spec, fake) in [(MediumSpec::genuine(GIB), false), (MediumSpec::limbo(GIB, GIB / 2), true)] {
         let (mut places, mut of, mut lost) = (0, 0, 0);
         probe(&spec, &settings, &Rc::default(), &mut |progress| {
@@ -194,7 +195,7 @@ fn progress_counts_places_and_those_whose_loss_was_seen() {
 
 // The quick probe of real block devices that are fakes, with and without a kill. Needs root and the lab.
 
-const QUICK: Settings = Settings { cache_limit_bytes: 8 * MIB };
+const QUICK: ProbeSettings = ProbeSettings { cache_limit_bytes: 8 * MIB };
 
 /// Opens it as `assay verify` does, after the kernel has finished its work for a killed process.
 fn open(path: &Path) -> BlockDevice {
@@ -209,8 +210,8 @@ fn open(path: &Path) -> BlockDevice {
     }
 }
 
-fn identity(device: &BlockDevice, path: &Path) -> Identity {
-    Identity { bytes: device.bytes(), name: path.display().to_string(), serial: None, attachment: None }
+fn identity(device: &BlockDevice, path: &Path) -> JournalIdentity {
+    JournalIdentity { bytes: device.bytes(), name: path.display().to_string(), serial: None, attachment: None }
 }
 
 fn chain() -> SharedMedium {

@@ -6,15 +6,20 @@ use assay_engine::Control;
 use assay_lab::Dying;
 use assay_lab::media::{InitialContent, Layout, MediumSpec, ModelMedium, Pattern};
 use assay_verify::probe::{
-    Device, Fault, Identity, Journal, JournalError, JournalLeft, Restoration, RestoreError, Salt, Settings, restore,
-    run,
+    Device, Journal, JournalError, JournalIdentity, JournalLeft, ProbeFault, ProbeSettings, Restoration, RestoreError,
+    Salt, restore, run,
 };
 
 const MIB: u64 = 1 << 20;
-const QUICK: Settings = Settings { cache_limit_bytes: 2 * MIB };
+const QUICK: ProbeSettings = ProbeSettings { cache_limit_bytes: 2 * MIB };
 
-fn identity(device: &impl Device) -> Identity {
-    Identity { bytes: device.bytes(), name: "card".to_owned(), serial: None, attachment: Some("first".to_owned()) }
+fn identity(device: &impl Device) -> JournalIdentity {
+    JournalIdentity {
+        bytes: device.bytes(),
+        name: "card".to_owned(),
+        serial: None,
+        attachment: Some("first".to_owned()),
+    }
 }
 
 /// After everything was restored, the journal is removed when the device was attached anew, and not before.
@@ -22,7 +27,7 @@ fn identity(device: &impl Device) -> Identity {
 fn goes_when_seen_again(path: &Path, device: &mut impl Device) {
     let who = identity(device);
     assert!(restore(path, device, &who).unwrap().journal == JournalLeft::UntilSeenAgain && path.exists());
-    let anew = Identity { attachment: Some("second".to_owned()), ..who };
+    let anew = JournalIdentity { attachment: Some("second".to_owned()), ..who };
     let done = restore(path, device, &anew).unwrap();
     assert!(done.already && done.is_complete() && !path.exists(), "{done:?}");
 }
@@ -106,7 +111,7 @@ fn an_empty_card_closes_the_journal_of_no_other() {
     let (_directory, path, mut probed) = cut_off(&empty, 1200);
     let who = identity(&probed);
     assert!(restore(&path, &mut probed, &who).unwrap().is_complete());
-    let anew = Identity { attachment: Some("second".to_owned()), ..who };
+    let anew = JournalIdentity { attachment: Some("second".to_owned()), ..who };
     let mut other = empty.build().unwrap();
     assert!(!Restoration::new(&path, &anew).confirm(&mut other).unwrap() && path.exists());
     let done = restore(&path, &mut other, &anew).unwrap();
@@ -348,17 +353,17 @@ impl Device for Dropping {
     fn bytes(&self) -> u64 {
         self.inner.bytes()
     }
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         self.inner.read_at(offset, buffer)
     }
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         for (part, at) in data.chunks(512).zip((offset..).step_by(512)).filter(|(_, at)| at / 4096 * 4096 != self.block)
         {
             self.inner.write_at(at, part)?;
         }
         Ok(())
     }
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         self.inner.sync()
     }
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use assay_analysis::Quantity;
-use assay_analysis::compare::{By, Limit};
+use assay_analysis::compare::{By, GateLimit};
 use assay_analysis::rank::CompositeKind;
-use assay_pictures::Kind;
-use assay_report::Format;
+use assay_pictures::PictureKind;
+use assay_report::ReportFormat;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::values::{figure, format, picture, rate, seed, share};
@@ -73,7 +73,7 @@ pub(crate) struct CompareArgs {
 
     /// Exit with 7 where a figure changed by more, like 'slower than 5%'; repeat for more
     #[arg(long = "fail-if", value_name = "LIMIT", value_parser = limit)]
-    pub(crate) limits: Vec<Limit>,
+    pub(crate) limits: Vec<GateLimit>,
 
     /// With --fail-if: exit with 6 where a limit is undecided
     #[arg(long, requires = "limits")]
@@ -121,8 +121,8 @@ pub(crate) enum GateFormatArg {
     Github,
 }
 
-fn limit(text: &str) -> Result<Limit, String> {
-    Limit::parse(text).map_err(|error| error.to_string())
+fn limit(text: &str) -> Result<GateLimit, String> {
+    GateLimit::parse(text).map_err(|error| error.to_string())
 }
 
 // Arguments of `assay rank`.
@@ -305,7 +305,7 @@ pub(crate) struct ReportArgs {
 
     /// Picture for .svg and .png; by default the one that suits the records
     #[arg(long, value_name = "PICTURE", value_parser = picture())]
-    pub(crate) picture: Option<Kind>,
+    pub(crate) picture: Option<PictureKind>,
 
     /// Only loads with these words, like 'random read 4 KiB'
     #[arg(long, value_name = "LOAD")]
@@ -313,7 +313,7 @@ pub(crate) struct ReportArgs {
 
     /// Format of what is written, if the extension does not determine it
     #[arg(long, value_name = "FORMAT", value_parser = format())]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<ReportFormat>,
 
     /// Keep serial numbers, host names, addresses and paths instead of short names for them
     #[arg(long)]

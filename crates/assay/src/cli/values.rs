@@ -9,8 +9,8 @@ use assay_analysis::advise::{Link, Price, PriceError};
 use assay_core::text::quoted;
 use assay_core::units::{Bytes, UnitError, grouped, parse_duration, parse_rate, parse_share, trimmed};
 use assay_fio::Amount;
-use assay_pictures::Kind;
-use assay_report::Format;
+use assay_pictures::PictureKind;
+use assay_report::ReportFormat;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
@@ -31,18 +31,21 @@ impl TypedValueParser for SuiteName {
 }
 
 /// A picture by its name.
-pub(super) fn picture() -> impl TypedValueParser<Value = Kind> {
-    let names = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.help()));
+pub(super) fn picture() -> impl TypedValueParser<Value = PictureKind> {
+    let names = PictureKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.help()));
     PossibleValuesParser::new(names).try_map(|name| {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("no picture is named {name}"))
+        PictureKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| format!("no picture is named {name}"))
     })
 }
 
 /// A format of reports by its name.
-pub(super) fn format() -> impl TypedValueParser<Value = Format> {
-    let named = |format: &Format| PossibleValue::new(format.about().0).help(format.about().1);
-    PossibleValuesParser::new(Format::ALL.iter().map(named)).try_map(|name| {
-        let found = Format::ALL.iter().find(|format| format.about().0 == name);
+pub(super) fn format() -> impl TypedValueParser<Value = ReportFormat> {
+    let named = |format: &ReportFormat| PossibleValue::new(format.about().0).help(format.about().1);
+    PossibleValuesParser::new(ReportFormat::ALL.iter().map(named)).try_map(|name| {
+        let found = ReportFormat::ALL.iter().find(|format| format.about().0 == name);
         found.copied().ok_or_else(|| format!("no format is named {name}"))
     })
 }

@@ -1,13 +1,13 @@
 //! `assay compare` and `assay baseline`: records are compared, and named for later comparisons.
 
 use assay_analysis::compare::{
-    By, CompareError, Comparison, Gate, Group, Request, compare as analyse, gate, nameless, split,
+    By, CompareError, CompareRequest, Comparison, Gate, RecordGroup, compare as analyse, gate, nameless, split,
 };
 use assay_core::exit::Exit;
 use assay_core::observation::Observation;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, compare};
-use assay_store::Detail;
+use assay_store::ObservationDetail;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,11 +36,11 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
 
 /// The answer, wherever it goes.
 pub(super) fn compare_answer(args: &CompareArgs, target: &mut Target) -> Result<CompareAnswer, Failure> {
-    let of = |group: &String| queries::find_all(&[group], Detail::Latencies);
+    let of = |group: &String| queries::find_all(&[group], ObservationDetail::Latencies);
     let mut named = target.redacted_parts(args.queries.iter().map(of).collect::<Result<_, _>>()?)?;
     target.settle(named.iter_mut().flatten());
     let groups = groups(args, &named);
-    let request = Request {
+    let request = CompareRequest {
         quantity: args.metric,
         primary: args.load.clone(),
         margin: args.margin,
@@ -110,13 +110,13 @@ fn limits(c: &Comparison, gate: &Gate, format: GateFormatArg) -> String {
     }
 }
 
-fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Observation>]) -> Vec<Group<'a>> {
+fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Observation>]) -> Vec<RecordGroup<'a>> {
     if let Some(by) = args.grouping() {
         return split(named, by);
     }
     // A query may hold a serial number, which is not for a file that is shared.
     let shown = args.file.output.is_none() || args.file.identities;
-    let group = |(at, (query, records)): (usize, (&String, &'a Vec<Observation>))| Group {
+    let group = |(at, (query, records)): (usize, (&String, &'a Vec<Observation>))| RecordGroup {
         name: if shown { query.clone() } else { format!("query {}", at + 1) },
         records: records.iter().collect(),
     };

@@ -8,7 +8,7 @@ use assay_core::medium::MediumKind;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
-use assay_report::{Format, Redactor};
+use assay_report::{Redactor, ReportFormat};
 use assay_store::{Keeper, SqliteStore};
 
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use crate::state::DataDirectory;
 use crate::{files, output, queries, state};
 
 /// What the report of a run or a check can be written as.
-pub(super) const FORMATS: &[Format] = Format::ALL;
+pub(super) const FORMATS: &[ReportFormat] = ReportFormat::ALL;
 
 /// Where pages of records are, in the data directory.
 pub(super) const REPORTS: &str = "reports";
@@ -121,7 +121,7 @@ fn unchecked(record: &Record) -> Option<String> {
 
 /// A report of the record in the format that the extension of its file says.
 fn report(record: &Record, redactor: &Redactor, path: &Path) -> Result<Vec<u8>, Failure> {
-    let format = Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
+    let format = ReportFormat::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
     let record = redactor.record(record)?;
     let content = assay_report::render(format, &[record], &assay_report::View::default())
         .map_err(|e| Failure::usage(assay_core::text::harmless(&e.to_string())))?;

@@ -4,15 +4,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use assay_analysis::plan::{
-    Cell, ExperimentPlan, Moves, Outlook, PlanError, RaceOptions, Request, Roster, Slots, Status, SwapOptions,
-    SwapPlace, arguments, outlook, race, read_plan, status, swap_test,
+    ExperimentPlan, Moves, Outlook, PlanError, PlanRequest, PlanStatus, RaceOptions, Roster, ScheduledUnit, Slots,
+    SwapOptions, SwapPlace, arguments, outlook, race, read_plan, status, swap_test,
 };
 use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
 use assay_core::exit::Exit;
 use assay_core::observation::Observation;
 use assay_core::text::harmless;
 use assay_report::{Answered, plan};
-use assay_store::{Detail, Store};
+use assay_store::{ObservationDetail, Store};
 use serde_json::json;
 
 use crate::answer::{Target, WITHOUT_PICTURE, tell_chosen};
@@ -72,7 +72,7 @@ pub(super) fn planned(args: &NewArgs, roster: &Roster) -> Result<(ExperimentPlan
     let slots = Slots::parse(&args.slots, "--slots")?;
     let (suite_text, suite) = suites::checked(&args.suite)?;
     let moves = if args.no_swap { Moves::Never } else { Moves::EachRound };
-    let plan = ExperimentPlan::new(&Request {
+    let plan = ExperimentPlan::new(&PlanRequest {
         roster,
         slots: &slots,
         rounds: args.rounds,
@@ -150,7 +150,7 @@ fn next(args: &RaceArgs) -> Result<Exit, Failure> {
 
 /// The next step of a race, wherever it goes, and whether anything fits.
 pub(super) fn race_answer(args: &RaceArgs, target: &mut Target) -> Result<(Answered, bool), Failure> {
-    let mut records = target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?;
+    let mut records = target.redacted(queries::find_all(&args.queries, ObservationDetail::Latencies)?)?;
     target.settle(&mut records);
     let (load, quantity) = deciding(&records, args.load.as_deref(), args.metric)?;
     let options = RaceOptions {
@@ -186,7 +186,7 @@ pub(super) fn swap_answer(args: &SwapArgs, target: &mut Target) -> Result<Answer
     let mut records = if empty && args.queries == ["all"] {
         Vec::new()
     } else {
-        target.redacted(queries::find_all(&args.queries, Detail::Latencies)?)?
+        target.redacted(queries::find_all(&args.queries, ObservationDetail::Latencies)?)?
     };
     target.settle(&mut records);
     let decided = if records.is_empty() { None } else { Some(deciding(&records, args.load.as_deref(), args.metric)?) };
@@ -248,7 +248,7 @@ fn write_new(path: &Path, text: &str, why: &str) -> Result<(), Failure> {
 }
 
 /// How far a plan is measured, by all records of the store.
-pub(super) fn status_of(plan: &ExperimentPlan) -> Result<Status, Failure> {
+pub(super) fn status_of(plan: &ExperimentPlan) -> Result<PlanStatus, Failure> {
     Ok(status(plan, &records_about(plan)?))
 }
 
@@ -261,11 +261,11 @@ fn records_about(plan: &ExperimentPlan) -> Result<Vec<Observation>, Failure> {
         None => summary.labels.contains_key("round"),
     });
     let ids: Vec<String> = about.map(|summary| summary.id).collect();
-    let (records, _) = queries::readable(&ids, |id| store.observations(id, Detail::Repeats))?;
+    let (records, _) = queries::readable(&ids, |id| store.observations(id, ObservationDetail::Repeats))?;
     Ok(records.into_iter().flatten().collect())
 }
 
-fn with_command<'a>(plan: &ExperimentPlan, cell: &'a Cell, target: &str) -> PlanCell<'a> {
+fn with_command<'a>(plan: &ExperimentPlan, cell: &'a ScheduledUnit, target: &str) -> PlanCell<'a> {
     let words = std::iter::once("assay".to_owned()).chain(arguments(plan, cell, target)).collect();
     PlanCell { cell, command: Some(words) }
 }

@@ -8,7 +8,7 @@ use assay_core::text::harmless;
 use assay_pictures::Drawing;
 use assay_report as report;
 use assay_report::{Answered, Document, Style, rank};
-use assay_store::Detail;
+use assay_store::ObservationDetail;
 use serde_json::Value;
 
 use crate::answer::{Answer, Target, WITH_PICTURE, WITHOUT_PICTURE, tell_chosen};
@@ -27,7 +27,7 @@ pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
 pub(super) fn rank_answer(args: &RankArgs, target: &mut Target) -> Result<Ranked, Failure> {
     // Of many records the histograms alone would fill the memory.
     let latencies = args.metric.is_some_and(|metric| metric.percentile().is_some());
-    let detail = if latencies { Detail::Latencies } else { Detail::Repeats };
+    let detail = if latencies { ObservationDetail::Latencies } else { ObservationDetail::Repeats };
     let mut records = target.redacted(queries::find_all(&args.queries, detail)?)?;
     target.settle(&mut records);
     let ask = RankOptions {
@@ -86,7 +86,7 @@ pub(super) fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
 
 /// The answer, wherever it goes, and whether it is no.
 pub(super) fn advise_answer(args: &AdviseArgs, target: &mut Target) -> Result<(Answered, bool), Failure> {
-    let of = |queries: &[String]| queries::find_all(queries, Detail::Latencies);
+    let of = |queries: &[String]| queries::find_all(queries, ObservationDetail::Latencies);
     let mut parts = target.redacted_parts(vec![of(args.queries())?, of(args.other_queries())?])?;
     let (mut others, mut records) = (parts.pop().unwrap_or_default(), parts.pop().unwrap_or_default());
     target.settle(records.iter_mut().chain(&mut others));

@@ -12,7 +12,7 @@ use assay_core::text;
 use assay_core::text::{clean, harmless};
 use assay_core::units::counted;
 use assay_report::{Document, Life, Lives, Style};
-use assay_store::{Detail, OwnerState, SqliteStore, Store, Stored, Summary};
+use assay_store::{ObservationDetail, OwnerState, SqliteStore, Store, Stored, Summary};
 use serde_json::Value;
 
 use super::finished::{REPORTS, resumes};
@@ -49,7 +49,7 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
         AggregateArg::Trimmed => Aggregate::Trimmed,
         AggregateArg::Best => Aggregate::Best,
     };
-    let records = queries::find_all(&args.queries, Detail::Latencies)?;
+    let records = queries::find_all(&args.queries, ObservationDetail::Latencies)?;
     let (rows, left_out) = aggregate(&target.redacted(records)?, how);
     if let (true, Some(first)) = (rows.is_empty(), left_out.first()) {
         return Err(Failure::usage(format!("none of these {} records {}", left_out.len(), first.reason)));

@@ -8,7 +8,7 @@ use assay_core::observation::Observation;
 use assay_core::text::{self, harmless};
 use assay_core::units::counted;
 use assay_report::article::{self, Article, Manifest};
-use assay_report::{Format, Redactor, View, render, render_files};
+use assay_report::{Redactor, ReportFormat, View, render, render_files};
 use serde_json::Value;
 
 use crate::answer::settle;
@@ -34,7 +34,7 @@ fn file(args: &ReportArgs, output: &Path) -> Result<Exit, Failure> {
                 "standard output has no extension; add --format html, md, csv, json, svg, png or gif",
             ));
         }
-        None => Format::from_path(output, Format::ALL).map_err(|e| Failure::usage(e.to_string()))?,
+        None => ReportFormat::from_path(output, ReportFormat::ALL).map_err(|e| Failure::usage(e.to_string()))?,
     };
     if args.json && to_stdout {
         return Err(Failure::usage("--json and a report on standard output do not go together; name a file"));
@@ -59,7 +59,7 @@ fn file(args: &ReportArgs, output: &Path) -> Result<Exit, Failure> {
     }
     let text = match format {
         // From the documents themselves, so that with --identities fields of a newer version are kept.
-        Format::Json => documents(found.iter().map(|f| f.document.as_str()), &redactor)?.into_bytes(),
+        ReportFormat::Json => documents(found.iter().map(|f| f.document.as_str()), &redactor)?.into_bytes(),
         other => render(other, &redacted()?, &view).map_err(|e| Failure::usage(harmless(&e.to_string())))?,
     };
     if to_stdout {

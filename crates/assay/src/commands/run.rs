@@ -16,9 +16,9 @@ use assay_core::units::{Bytes, figures, nanoseconds, span};
 use assay_core::workload::Sync;
 use assay_engine::Control;
 use assay_fio::Wish;
-use assay_report::Format;
+use assay_report::ReportFormat;
 use assay_runner::{
-    EngineChoice, MOST_REPEATS, OwnEngine, Peer, PreparedRun, RawMode, Removal, Request, Resumption, Tree,
+    EngineChoice, MOST_REPEATS, OwnEngine, Peer, PreparedRun, RawMode, Removal, Resumption, RunRequest, SourceTree,
     longest_repeat, longest_time, remove_abandoned, remove_left,
 };
 use assay_store::{SqliteStore, Store, new_id};
@@ -56,7 +56,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
     let mut args = settle_peer(args)?;
     if let Some(path) = &args.output {
         files::refuse_stdout(path)?;
-        Format::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
+        ReportFormat::from_path(path, FORMATS).map_err(|e| Failure::usage(e.to_string()))?;
         files::check_writable(path)?;
     }
     if !args.no_save {
@@ -138,7 +138,7 @@ fn interrupted(args: &RunArgs) -> Result<(Option<Box<Resumption>>, bool), Failur
 }
 
 /// What is to be measured where and how, by the command line or by the run to resume.
-fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Request, Failure> {
+fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<RunRequest, Failure> {
     let (suite, translated) = match &resume {
         Some(resumption) => {
             args.target = resumed_target(args, resumption);
@@ -154,7 +154,7 @@ fn request(args: &mut RunArgs, resume: Option<Box<Resumption>>) -> Result<Reques
         (None, before) => before.and_then(|record| Peer::named(record.settings()?.crosscheck.as_deref()?)),
     };
     let build = own_build();
-    Ok(Request {
+    Ok(RunRequest {
         path: args.target.clone(),
         suite,
         translated,
@@ -239,13 +239,13 @@ fn in_the_manner(args: &RunArgs, suite: &mut Suite) -> Result<(), Failure> {
 }
 
 /// The source tree of programs: an archive of the user, or a generated one.
-fn source_tree(args: &RunArgs, suite: &Suite) -> Result<Arc<Tree>, Failure> {
-    let Some(path) = &args.source_tree else { return Ok(Arc::new(Tree::generated())) };
+fn source_tree(args: &RunArgs, suite: &Suite) -> Result<Arc<SourceTree>, Failure> {
+    let Some(path) = &args.source_tree else { return Ok(Arc::new(SourceTree::generated())) };
     if !suite.programs.iter().any(|program| program.does.needs_tree()) {
         let words = format!("suite {} has no program that works on a source tree; leave --source-tree out", suite.name);
         return Err(Failure::usage(words));
     }
-    let tree = Tree::open(path);
+    let tree = SourceTree::open(path);
     tree.map(Arc::new).map_err(|error| Failure::usage(format!("{}: {error}", harmless(&path.to_string_lossy()))))
 }
 

@@ -17,7 +17,7 @@ use assay_serve::{
     Answer as PageAnswer, FleetRunLine, KeptPlan, Listen, MOST_COMPARED, NewPlan, Place, Program, Refusal, Secret,
     Server, SuiteLine, TOKEN_LEAST, Tls, TlsError,
 };
-use assay_store::{Detail, SqliteStore, Store, Summary};
+use assay_store::{ObservationDetail, SqliteStore, Store, Summary};
 use clap::Parser;
 
 use super::fleet::report::{report_answer, run_lines};
@@ -117,7 +117,7 @@ fn quietly<T>(what: impl FnOnce() -> Result<T, Failure>) -> Result<T, Refusal> {
 }
 
 /// Records under their ids, none where the store has none.
-fn by_ids(ids: &[String], detail: Detail) -> Result<Vec<Observation>, Failure> {
+fn by_ids(ids: &[String], detail: ObservationDetail) -> Result<Vec<Observation>, Failure> {
     let Some(store) = state::existing()? else { return Ok(Vec::new()) };
     let mut found: Vec<Observation> =
         queries::readable(ids, |id| store.observations(id, detail))?.0.into_iter().flatten().collect();
@@ -134,7 +134,7 @@ impl Program for Own {
     }
 
     fn records(&self, ids: &[String]) -> Result<Vec<Observation>, Refusal> {
-        quietly(|| by_ids(ids, Detail::Estimates))
+        quietly(|| by_ids(ids, ObservationDetail::Estimates))
     }
 
     fn whole_records(&self, ids: &[String]) -> Result<Vec<Record>, Refusal> {
@@ -252,7 +252,7 @@ fn unit_of(store: &SqliteStore, line: &Summary) -> Result<(String, String), Fail
     if let Some(found) = listed_identity(&listed).filter(|_| line.host.is_some()) {
         return Ok(found);
     }
-    let record = store.observations(&line.id, Detail::Estimates)?.into_iter().next();
+    let record = store.observations(&line.id, ObservationDetail::Estimates)?.into_iter().next();
     let found = record.map(|record| identity(&record));
     Ok(found.map_or_else(|| (line.model().to_owned(), line.id.clone()), |found| (found.model, found.unit)))
 }
@@ -296,7 +296,7 @@ fn few_enough(groups: usize) -> Result<(), Failure> {
 
 /// The pictures over block sizes of what is compared; none of too many groups, or of too few sizes.
 fn slider(asked: &[String]) -> Result<Option<Part>, Failure> {
-    let records = queries::find_all(asked, Detail::Repeats)?;
+    let records = queries::find_all(asked, ObservationDetail::Repeats)?;
     let models: std::collections::BTreeSet<String> = records.iter().map(Observation::model).collect();
     Ok(Some(&records).filter(|_| models.len() <= MOST_COMPARED).and_then(|records| film_part(records)))
 }

@@ -1,7 +1,7 @@
 //! What `assay plan` and `assay fleet` print with `--json` and `--events`.
 
 use assay_analysis::fleet::Starts;
-use assay_analysis::plan::{Cell, ExperimentPlan, ModelUnits, Move, Moves, Outlook, Status, Turn};
+use assay_analysis::plan::{ExperimentPlan, ModelUnits, Move, Moves, Outlook, PlanStatus, PlanTurn, ScheduledUnit};
 use assay_core::medium::{Medium, Mounted};
 use assay_fleet::{CoordinatorEvent, FarBelow, Fate, Ledger, Live, Settled};
 use serde::Serialize;
@@ -72,7 +72,7 @@ struct PlanSuite<'a> {
 pub(crate) struct PlanCell<'a> {
     /// The cell.
     #[serde(flatten)]
-    pub(crate) cell: &'a Cell,
+    pub(crate) cell: &'a ScheduledUnit,
     /// Words of the command that measures it; of `plan show`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<Vec<String>>,
@@ -121,7 +121,7 @@ pub(crate) struct PlanSuitesDocument {
 pub(crate) struct PlanStatusDocument<'a> {
     /// The cells and what is wrong with records.
     #[serde(flatten)]
-    pub(crate) status: &'a Status,
+    pub(crate) status: &'a PlanStatus,
     /// Whether every cell has a result.
     pub(crate) complete: bool,
     /// Cells without a result.
@@ -158,7 +158,7 @@ pub(crate) struct RotationNews {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct NextTurn {
     /// The turn.
-    pub(crate) turn: Turn,
+    pub(crate) turn: PlanTurn,
     /// What is moved before it.
     pub(crate) moves: Vec<Move>,
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use assay_core::record::Record;
-use assay_fleet::{Build, Coordinator, Expected, Mode, NotKept, Rules, RunKey};
+use assay_fleet::{Build, Coordinator, Expected, MeetingRules, Mode, NotKept, RunKey};
 use assay_lab::{Cluster, ClusterPlan, Lab, Missing, lab, skip};
 use serde_json::Value;
 
@@ -304,7 +304,7 @@ fn nodes_meet_at_a_rendezvous_and_what_was_pushed_is_not_fetched() {
         key: key.clone(),
         build: Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None },
         nodes: NODES.map(|node| (node.to_owned(), 1)).to_vec(),
-        rules: Rules::new(Mode::Simultaneous, 3),
+        rules: MeetingRules::new(Mode::Simultaneous, 3),
         settled: None,
     };
     let pushed: Arc<Mutex<Vec<Record>>> = Arc::default();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_engine::Control;
 use assay_lab::Dying;
 use assay_lab::media::MediumSpec;
-use assay_verify::probe::{Device, Identity, Journal, JournalLeft, Salt, Settings, run as probe};
+use assay_verify::probe::{Device, Journal, JournalIdentity, JournalLeft, ProbeSettings, Salt, run as probe};
 
 use crate::common::{Done, Place, assert_harmless, run};
 
@@ -15,9 +15,9 @@ const MIB: u64 = 1 << 20;
 fn journal(place: &Place, device: &str) -> PathBuf {
     let path = place.path().join("card.journal");
     let mut dying = Dying::new(MediumSpec::genuine(64 * MIB).build().unwrap(), 1500);
-    let identity = Identity { bytes: dying.bytes(), name: device.to_owned(), serial: None, attachment: None };
+    let identity = JournalIdentity { bytes: dying.bytes(), name: device.to_owned(), serial: None, attachment: None };
     let journal = Journal::create(&path, &identity, Salt::random().unwrap()).unwrap();
-    let settings = Settings { cache_limit_bytes: 2 * MIB };
+    let settings = ProbeSettings { cache_limit_bytes: 2 * MIB };
     assert!(
         probe(&mut dying, journal, &settings, &Control::default(), &mut |_| {}).unwrap().journal == JournalLeft::Needed
     );

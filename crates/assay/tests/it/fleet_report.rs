@@ -2,7 +2,7 @@
 
 use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
-use assay_analysis::fleet::{Effect, FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, report};
+use assay_analysis::fleet::{FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, PlaceEffect, report};
 use assay_core::cluster::{SettledBy, SettledLoad, Settlement};
 use assay_core::finding::{AreaLimit, Finding, Throttling};
 use assay_core::medium::{MediumKind, Mounted};
@@ -286,7 +286,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     let other = of_records("bbbb", moved);
     let named = report(&own, &[], Some(&other), true).against.unwrap();
     assert!(named.loads.is_empty() && named.refusal.is_some(), "{named:?}");
-    assert!(matches!(found.slots.effect, Effect::Separated { runs: 2, .. } | Effect::Inseparable { .. }));
+    assert!(matches!(found.slots.effect, PlaceEffect::Separated { runs: 2, .. } | PlaceEffect::Inseparable { .. }));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     here[4].warnings.push(Finding::Throttled { signs: vec![Throttling::OwnTemperature { times: 2 }] }.into());
     let own = of_records("aaaa", here);
     let same = report(&own, &[of_records("bbbb", there.clone())], None, true);
-    let Effect::Inseparable { why: Inseparable::NoSwap, swap: Some((a, b)) } = same.slots.effect else {
+    let PlaceEffect::Inseparable { why: Inseparable::NoSwap, swap: Some((a, b)) } = same.slots.effect else {
         panic!("{:?}", same.slots)
     };
     assert_ne!(a, b);
@@ -314,7 +314,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert!(same.nodes[4].throttled.as_deref().unwrap().contains("throttled itself 2 times"));
     there.iter_mut().enumerate().for_each(|(at, record)| slot(record, (at + 1) % 6));
     let swapped = report(&own, &[of_records("bbbb", there)], None, true);
-    assert!(matches!(swapped.slots.effect, Effect::Separated { runs: 2, .. }), "{:?}", swapped.slots.effect);
+    assert!(matches!(swapped.slots.effect, PlaceEffect::Separated { runs: 2, .. }), "{:?}", swapped.slots.effect);
     assert!(swapped.against.is_none(), "nothing is claimed of units that moved");
 }
 
@@ -497,7 +497,7 @@ fn memory_and_the_root_disk_are_told_apart_and_not_swapped() {
     let apart: Vec<&Reason> = found.excluded.iter().map(|one| &one.reason).collect();
     let expected = [Mounted::Memory, Mounted::Root].map(|mounted| Reason::NotMounted { mounted });
     assert_eq!(apart, expected.iter().collect::<Vec<_>>());
-    let Effect::Inseparable { swap: Some((a, b)), .. } = found.slots.effect else { panic!("{:?}", found.slots) };
+    let PlaceEffect::Inseparable { swap: Some((a, b)), .. } = found.slots.effect else { panic!("{:?}", found.slots) };
     assert!([a, b].iter().all(|at| ![3, 5].contains(at)), "{a} {b}");
     let text = assay_report::fleet::document(&found).text(&assay_report::Style::default());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -511,7 +511,7 @@ fn memory_and_the_root_disk_are_told_apart_and_not_swapped() {
     records[3].medium.kind = records[2].medium.kind;
     let alike = said(records);
     assert!(alike.excluded.is_empty() && alike.odd.tested == 8, "{:?}", alike.excluded);
-    assert!(matches!(alike.slots.effect, Effect::Inseparable { swap: None, .. }), "{:?}", alike.slots.effect);
+    assert!(matches!(alike.slots.effect, PlaceEffect::Inseparable { swap: None, .. }), "{:?}", alike.slots.effect);
 }
 
 /// Figures of two builds of one version may differ: the report says which node has which.

@@ -9,7 +9,9 @@ use assay_device::Sysroot;
 use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_lab::{Dying, Lab, LoopDevice, LoopPartition, Missing, Mount, lab, skip};
-use assay_verify::probe::{BlockDevice, Device, Identity, Journal, JournalLeft, Salt, Settings, run as probe};
+use assay_verify::probe::{
+    BlockDevice, Device, Journal, JournalIdentity, JournalLeft, ProbeSettings, Salt, run as probe,
+};
 
 use crate::common::{Done, Place, can_be_apart, run};
 
@@ -38,9 +40,9 @@ fn cut_off(place: &Place, device: &Path) -> PathBuf {
     let name = device.to_string_lossy().into_owned();
     let permit = check_raw(&Sysroot::real(), device, Some(&name)).unwrap();
     let mut dying = Dying::new(BlockDevice::open(&permit).unwrap(), 1500);
-    let identity = Identity { bytes: dying.bytes(), name, serial: None, attachment: None };
+    let identity = JournalIdentity { bytes: dying.bytes(), name, serial: None, attachment: None };
     let journal = Journal::create(&path, &identity, Salt::random().unwrap()).unwrap();
-    let settings = Settings { cache_limit_bytes: 2 * MIB };
+    let settings = ProbeSettings { cache_limit_bytes: 2 * MIB };
     assert!(
         probe(&mut dying, journal, &settings, &Control::default(), &mut |_| {}).unwrap().journal == JournalLeft::Needed
     );

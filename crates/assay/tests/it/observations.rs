@@ -2,7 +2,7 @@
 //! documents, on stores drawn by seed.
 
 use assay_analysis::advise::{self, BuyQuestion, CacheQuestion, CacheUse, HitSource, Link, NasQuestion};
-use assay_analysis::compare::{By, Limit, Request, compare, gate, split};
+use assay_analysis::compare::{By, CompareRequest, GateLimit, compare, gate, split};
 use assay_analysis::plan::{self, ExperimentPlan, Moves, RaceOptions, Roster, Slots, SwapOptions, SwapPlace};
 use assay_analysis::rank::{CompositeKind, RankOptions, rank};
 use assay_analysis::{Quantity, by_model, deciding_load, share_verdicts};
@@ -18,7 +18,7 @@ use assay_core::verification::{MapCell, Method, SectorCounts, Verdict, Verificat
 use assay_core::workload::{Op, Pattern, Stop, Workload};
 use assay_lab::{SplitMix, on_all_processors};
 use assay_report::{self as report, Answered, Document, Lives, Redactor, Style, compare, rank};
-use assay_store::{Detail, Owner, RunState, SqliteStore, Store};
+use assay_store::{ObservationDetail, Owner, RunState, SqliteStore, Store};
 use serde_json::{Value, json};
 
 /// Stores drawn, unless `ASSAY_CAMPAIGN_SEEDS` says how many.
@@ -48,10 +48,10 @@ fn answers_of_a_store(seed: u64) -> usize {
     let all = whole("all");
     let documents = Read { list: all.clone(), rank: all.clone(), all, checks: whole("suite=verify") };
     let observations = Read {
-        list: observed("all", Detail::Estimates),
-        rank: observed("all", Detail::Repeats),
-        all: observed("all", Detail::Latencies),
-        checks: observed("suite=verify", Detail::Estimates),
+        list: observed("all", ObservationDetail::Estimates),
+        rank: observed("all", ObservationDetail::Repeats),
+        all: observed("all", ObservationDetail::Latencies),
+        checks: observed("suite=verify", ObservationDetail::Estimates),
     };
     assert!(documents.all.iter().any(|record| record.hottest_celsius.is_some()));
     let redactor = Redactor::with_key([7; 32]);
@@ -139,8 +139,8 @@ fn comparisons(out: &mut Answers, records: &[Observation], quantity: Option<Quan
     let named = [records.to_vec()];
     for by in [By::Model, By::Unit] {
         let groups = split(&named, by);
-        let request = Request { quantity, ..Request::default() };
-        let limits = [Limit::parse("slower than 5%").unwrap(), Limit::parse("p99 higher than 10%").unwrap()];
+        let request = CompareRequest { quantity, ..CompareRequest::default() };
+        let limits = [GateLimit::parse("slower than 5%").unwrap(), GateLimit::parse("p99 higher than 10%").unwrap()];
         let found = compare(&groups, &request).map(|found| {
             let gate = gate(&groups, &request, &found, &limits, true).ok();
             let document = compare::document(&found, gate.as_ref());
@@ -196,7 +196,7 @@ fn questions(out: &mut Answers, records: &[Observation]) {
 
 fn experiment() -> ExperimentPlan {
     let suite = Suite::parse(SUITE, "quick").unwrap();
-    ExperimentPlan::new(&plan::Request {
+    ExperimentPlan::new(&plan::PlanRequest {
         roster: &Roster::inline("Model 0=0,1;Model 1=0,1", "units").unwrap(),
         slots: &Slots::parse("2", "slots").unwrap(),
         rounds: 2,

@@ -19,7 +19,9 @@ use assay_device::guard::check_raw;
 use assay_engine::Control;
 use assay_lab::media::{MediumSpec, SharedMedium};
 use assay_lab::{Backing, Dying, FakeCard, FileSystem, Lab, LoopDevice, Mount, lab};
-use assay_verify::probe::{BlockDevice, Device, Identity, Journal, JournalLeft, Salt, Settings, run as probe};
+use assay_verify::probe::{
+    BlockDevice, Device, Journal, JournalIdentity, JournalLeft, ProbeSettings, Salt, run as probe,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -28,7 +30,7 @@ use crate::common::{Place, Running, can_be_apart, run};
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;
-const SETTINGS: Settings = Settings { cache_limit_bytes: 2 * MIB };
+const SETTINGS: ProbeSettings = ProbeSettings { cache_limit_bytes: 2 * MIB };
 
 /// An image in which no two sectors are the same.
 fn image(place: &Place, name: &str, seed: u64) -> PathBuf {
@@ -47,7 +49,7 @@ fn cut_off(place: &Place, device: &Path) -> PathBuf {
     let name = device.to_string_lossy().into_owned();
     let permit = check_raw(&Sysroot::real(), device, Some(&name)).unwrap();
     let mut dying = Dying::new(BlockDevice::open(&permit).unwrap(), 1500);
-    let identity = Identity { bytes: dying.bytes(), name, serial: None, attachment: None };
+    let identity = JournalIdentity { bytes: dying.bytes(), name, serial: None, attachment: None };
     let journal = Journal::create(&path, &identity, Salt::random().unwrap()).unwrap();
     assert!(
         probe(&mut dying, journal, &SETTINGS, &Control::default(), &mut |_| {}).unwrap().journal == JournalLeft::Needed

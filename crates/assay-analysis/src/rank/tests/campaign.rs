@@ -11,9 +11,10 @@ use assay_core::workload::{Op, Pattern};
 use super::{failed, measured, nine, ranked, read, record, row, workload};
 use crate::quantity::Quantity;
 use crate::rank::{
-    Better, CeilingSource, Class, Medal, Notice, RankError, RankOptions, RankReport, Remark, Standing, rank,
+    Better, CeilingSource, Medal, Notice, Precedence, RankError, RankOptions, RankRemark, RankReport, RankStanding,
+    rank,
 };
-use crate::rank::{MediumFailure, Refusal};
+use crate::rank::{MediumFailure, RankRefusal};
 
 /// Four models of three units in twelve slots and three rounds; unit 2 of model B is at half speed, slot
 /// 5 is 12 % slow.
@@ -134,7 +135,7 @@ fn of_latencies_the_smallest_is_best() {
 fn what_the_design_does_not_tell_is_said() {
     let mut records = nine();
     let remarks = ranked(&records, &RankOptions::default()).primary.remarks;
-    assert_eq!(remarks, [Remark::Design(Notice::SlotsUnknown { runs: 18 })]);
+    assert_eq!(remarks, [RankRemark::Design(Notice::SlotsUnknown { runs: 18 })]);
     assert_eq!(serde_json::to_string(&remarks).unwrap(), r#"[{"remark":"slots_unknown","runs":18}]"#);
     for (at, record) in records.iter_mut().enumerate() {
         record.labels.insert("slot".to_owned(), at.to_string());
@@ -146,11 +147,11 @@ fn what_the_design_does_not_tell_is_said() {
     let batching = Batching { wait_for: 8, tried: 8, iops_ratio: 1.1, p50_ratio: None, p99_ratio: None };
     records[7].measurements[0].batching = Some(Box::new(batching));
     let report = ranked(&records, &RankOptions::default());
-    assert!(report.primary.remarks.contains(&Remark::NamelessUnit { model: "A".to_owned(), records: 3 }));
-    let suites = Remark::Suites { suites: vec!["full 1".to_owned(), "quick 1".to_owned()] };
+    assert!(report.primary.remarks.contains(&RankRemark::NamelessUnit { model: "A".to_owned(), records: 3 }));
+    let suites = RankRemark::Suites { suites: vec!["full 1".to_owned(), "quick 1".to_owned()] };
     assert!(report.primary.remarks.contains(&suites), "{:?}", report.primary.remarks);
     let of = [("waits for 8 completions at once", 1), ("waits for one completion at a time", records.len() - 1)];
-    let manners = Remark::Manners { of: of.map(|(words, records)| (words.to_owned(), records)).to_vec() };
+    let manners = RankRemark::Manners { of: of.map(|(words, records)| (words.to_owned(), records)).to_vec() };
     assert!(report.primary.remarks.contains(&manners), "{:?}", report.primary.remarks);
 }
 
@@ -164,7 +165,7 @@ fn a_burnt_unit_costs_the_gold() {
     let order: Vec<&str> = report.primary.models.iter().map(|m| m.model.as_str()).collect();
     assert_eq!(order, ["B", "A", "C"], "speed does not make up for a failure");
     let burnt = row(&report, "C");
-    assert_eq!(burnt.class, Class::Failing);
+    assert_eq!(burnt.class, Precedence::Failing);
     assert_ne!(burnt.medal, Some(Medal::Gold));
     let share = burnt.failures.unwrap();
     assert_eq!((share.failed, share.of), (1, 3));
@@ -184,7 +185,7 @@ fn who_failed_before_any_figure_is_still_listed() {
     records.push(dead);
     let report = ranked(&records, &RankOptions::default());
     let row = row(&report, "Z");
-    assert_eq!((row.standing, row.failures.unwrap().failed), (Standing::NoFigure, 1));
+    assert_eq!((row.standing, row.failures.unwrap().failed), (RankStanding::NoFigure, 1));
     let [excluded] = report.primary.excluded.as_slice() else { panic!() };
     assert!(excluded.record == "Z-1" && excluded.reason.to_string().contains("hung"), "{excluded:?}");
 }
@@ -195,7 +196,7 @@ fn a_fake_is_last_whatever_its_speed() {
     records[6].verification = Some(fake());
     let report = ranked(&records, &RankOptions::default());
     let last = report.primary.models.last().unwrap();
-    assert_eq!((last.model.as_str(), last.class, last.medal), ("C", Class::Corrupt, None));
+    assert_eq!((last.model.as_str(), last.class, last.medal), ("C", Precedence::Corrupt, None));
     assert!(matches!(last.failed[0].failure, MediumFailure::Check { .. }));
 }
 
@@ -235,15 +236,15 @@ fn what_is_left_out_is_listed_with_its_reason() {
 fn too_little_is_an_answer_and_nothing_is_an_error() {
     let specimens = [read("A", "1", &[1.0, 2.0]), read("B", "1", &[3.0])];
     let report = ranked(&specimens, &RankOptions::default());
-    assert!(report.primary.refusal == Some(Refusal::OnlySpecimens));
-    assert!(report.primary.models.iter().all(|m| m.standing == Standing::Specimen && m.medal.is_none()));
+    assert!(report.primary.refusal == Some(RankRefusal::OnlySpecimens));
+    assert!(report.primary.models.iter().all(|m| m.standing == RankStanding::Specimen && m.medal.is_none()));
     assert!(report.primary.shares.is_none());
     let lone = ranked(&nine()[..3], &RankOptions::default());
     let model = &lone.primary.models[0];
-    assert!(lone.primary.refusal.is_some() && model.standing == Standing::Unordered);
+    assert!(lone.primary.refusal.is_some() && model.standing == RankStanding::Unordered);
     assert!(model.estimate.as_ref().unwrap().low.is_some());
     let copies = ["A", "B"].map(|m| ["1", "2"].map(|u| read(m, u, &[5.0]))).concat();
-    assert!(ranked(&copies, &RankOptions::default()).primary.refusal == Some(Refusal::NoSpread));
+    assert!(ranked(&copies, &RankOptions::default()).primary.refusal == Some(RankRefusal::NoSpread));
     assert_eq!(rank(&[], &RankOptions::default()), Err(RankError::NoRecords));
     let empty = record("A", "1", Vec::new());
     assert!(matches!(rank(&[&empty], &RankOptions::default()), Err(RankError::NoSuchLoad(_))));

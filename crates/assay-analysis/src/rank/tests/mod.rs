@@ -8,7 +8,7 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::decide::{Combination, Posterior, Weights, acceptability};
 
 use crate::rank::composite::{PiRun, WEIGHTS, pi_value};
-use crate::rank::{Better, CeilingSource, CompositeKind, ModelRow, RankOptions, RankReport, Standing, rank};
+use crate::rank::{Better, CeilingSource, CompositeKind, ModelRow, RankOptions, RankReport, RankStanding, rank};
 use crate::{published, samples};
 
 // Records for tests.
@@ -118,7 +118,7 @@ fn one_block_size_tells_two_models_apart() {
     }
     let weak = by("read", 16, RankOptions::default()).primary;
     assert!(weak.weak && weak.degrees == 3);
-    assert_eq!(weak.models.last().unwrap().standing, Standing::Specimen);
+    assert_eq!(weak.models.last().unwrap().standing, RankStanding::Specimen);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use assay_lab::media::{
     Accounting, DroppedRead, InitialContent, Layout, LineFault, MediumSpec, Misaddress, Operations, Pattern, Pool,
     WhenFull,
 };
-use assay_verify::probe::{Device, Fault};
+use assay_verify::probe::{Device, ProbeFault};
 
 use super::{Card, GIB, KIB, MIB};
 
@@ -200,7 +200,7 @@ fn writing_what_is_there_takes_memory_too() {
 fn a_full_pool_may_say_so() {
     let mut card = Card::new(&thin(5, false, WhenFull::Errs));
     card.write(100 * MIB, 512, 7);
-    assert_eq!(card.0.write_at(200 * MIB, &[7; 512]), Err(Fault::Medium));
+    assert_eq!(card.0.write_at(200 * MIB, &[7; 512]), Err(ProbeFault::Medium));
     assert_eq!(card.0.write_at(100 * MIB + 4096, &[7; 512]), Ok(()));
     assert_eq!(card.value(200 * MIB), Some(0));
 }

@@ -6,7 +6,7 @@ use assay_lab::media::{
     BadCells, Cache, Decay, Failure, Flips, Hang, MediumSpec, Operations, Retention, StuckBits, Traffic, Trigger,
     WritePolicy,
 };
-use assay_verify::probe::{Device, Fault};
+use assay_verify::probe::{Device, ProbeFault};
 
 use super::{Card, KIB, MIB};
 
@@ -80,7 +80,7 @@ fn errors_concern_their_range_and_direction() {
         let mut card = Card::new(&spec.clone().with_errors(8 * MIB..9 * MIB, on));
         for (offset, bad) in [(8 * MIB - 1024, false), (8 * MIB - 512, true), (9 * MIB - 512, true), (9 * MIB, false)] {
             let mut two = [0; 1024];
-            let expected = |errs: bool| if errs && bad { Err(Fault::Medium) } else { Ok(()) };
+            let expected = |errs: bool| if errs && bad { Err(ProbeFault::Medium) } else { Ok(()) };
             assert_eq!(card.0.write_at(offset, &two), expected(writes), "{on:?} {offset}");
             assert_eq!(card.0.read_at(offset, &mut two), expected(reads), "{on:?} {offset}");
         }
@@ -124,11 +124,11 @@ fn failing(trigger: Trigger, failure: Failure) -> Card {
     Card::new(&MediumSpec::genuine(64 * MIB).that_fails(trigger, failure))
 }
 
-fn read(card: &mut Card, offset: u64) -> Result<(), Fault> {
+fn read(card: &mut Card, offset: u64) -> Result<(), ProbeFault> {
     card.0.read_at(offset, &mut [0; 512])
 }
 
-fn write(card: &mut Card, offset: u64) -> Result<(), Fault> {
+fn write(card: &mut Card, offset: u64) -> Result<(), ProbeFault> {
     card.0.write_at(offset, &[7; 512])
 }
 
@@ -137,7 +137,7 @@ fn the_write_that_meets_the_end_is_torn() {
     let mut card = failing(Trigger::AfterWritten(10 * KIB), Failure::WriteErrors);
     card.write(0, 8 * KIB, 7);
     assert!(!card.0.has_failed());
-    assert_eq!(card.0.write_at(MIB, &[7; 8 << 10]), Err(Fault::Medium));
+    assert_eq!(card.0.write_at(MIB, &[7; 8 << 10]), Err(ProbeFault::Medium));
     assert!(card.0.has_failed());
     assert_eq!(card.value(MIB + 2 * KIB - 512), Some(7));
     assert_ne!(card.value(MIB + 2 * KIB), Some(7));
@@ -147,13 +147,13 @@ fn the_write_that_meets_the_end_is_torn() {
 fn each_failure_does_what_it_is_named_for() {
     let now = || Trigger::AfterOperations(0);
     for (how, reads, writes) in [
-        (Failure::ReadOnly, Ok(()), Err(Fault::ReadOnly)),
-        (Failure::WriteErrors, Ok(()), Err(Fault::Medium)),
-        (Failure::AllErrors, Err(Fault::Medium), Err(Fault::Medium)),
+        (Failure::ReadOnly, Ok(()), Err(ProbeFault::ReadOnly)),
+        (Failure::WriteErrors, Ok(()), Err(ProbeFault::Medium)),
+        (Failure::AllErrors, Err(ProbeFault::Medium), Err(ProbeFault::Medium)),
         (Failure::DropsWrites, Ok(()), Ok(())),
-        (Failure::Gone, Err(Fault::Gone), Err(Fault::Gone)),
-        (Failure::Hangs(Hang::TimesOut(30_000_000_000)), Err(Fault::Medium), Err(Fault::Medium)),
-        (Failure::Shrinks(32 * MIB), Err(Fault::Medium), Err(Fault::Medium)),
+        (Failure::Gone, Err(ProbeFault::Gone), Err(ProbeFault::Gone)),
+        (Failure::Hangs(Hang::TimesOut(30_000_000_000)), Err(ProbeFault::Medium), Err(ProbeFault::Medium)),
+        (Failure::Shrinks(32 * MIB), Err(ProbeFault::Medium), Err(ProbeFault::Medium)),
     ] {
         let mut card = failing(now(), how);
         let far = 40 * MIB;
@@ -162,7 +162,7 @@ fn each_failure_does_what_it_is_named_for() {
     }
     let mut shrunk = failing(now(), Failure::Shrinks(32 * MIB));
     assert_eq!((shrunk.0.bytes(), write(&mut shrunk, 32 * MIB - 512)), (64 * MIB, Ok(())));
-    assert_eq!((shrunk.0.bytes(), write(&mut shrunk, 32 * MIB)), (32 * MIB, Err(Fault::Medium)));
+    assert_eq!((shrunk.0.bytes(), write(&mut shrunk, 32 * MIB)), (32 * MIB, Err(ProbeFault::Medium)));
 
     let mut dropping = failing(Trigger::AfterWritten(512), Failure::DropsWrites);
     dropping.write(0, 1024, 7);
@@ -174,11 +174,11 @@ fn each_failure_does_what_it_is_named_for() {
 fn a_touch_or_a_number_of_operations_brings_a_failure_about() {
     let mut card = failing(Trigger::AtTouch(8 * MIB..9 * MIB), Failure::Gone);
     assert_eq!((write(&mut card, 8 * MIB - 512), read(&mut card, 9 * MIB)), (Ok(()), Ok(())));
-    assert_eq!(read(&mut card, 9 * MIB - 512), Err(Fault::Gone));
-    assert_eq!(read(&mut card, 0), Err(Fault::Gone));
+    assert_eq!(read(&mut card, 9 * MIB - 512), Err(ProbeFault::Gone));
+    assert_eq!(read(&mut card, 0), Err(ProbeFault::Gone));
 
     let mut card = failing(Trigger::AfterOperations(3), Failure::AllErrors);
-    assert_eq!([0; 4].map(|offset| read(&mut card, offset)), [Ok(()), Ok(()), Ok(()), Err(Fault::Medium)]);
+    assert_eq!([0; 4].map(|offset| read(&mut card, offset)), [Ok(()), Ok(()), Ok(()), Err(ProbeFault::Medium)]);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_hang_that_times_out_takes_time_on_the_clock_alone() {
     let mut card = failing(Trigger::AfterOperations(1), Failure::Hangs(Hang::TimesOut(30_000_000_000)));
     read(&mut card, 0).unwrap();
     let before = card.0.elapsed_ns();
-    assert_eq!(read(&mut card, 0), Err(Fault::Medium));
+    assert_eq!(read(&mut card, 0), Err(ProbeFault::Medium));
     assert!(card.0.elapsed_ns() - before >= 30_000_000_000);
 }
 
@@ -213,7 +213,7 @@ fn a_test_lets_it_fail_and_hang_when_it_wants() {
     card.write(0, 512, 8);
     assert_eq!(card.value(0), Some(7));
     card.0.fail(Failure::Gone);
-    assert_eq!(read(&mut card, 0), Err(Fault::Gone));
+    assert_eq!(read(&mut card, 0), Err(ProbeFault::Gone));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn plugged_in_again_it_has_lost_what_only_the_cache_knew() {
     card.write(0, 512, 7);
     card.0.sync().unwrap();
     card.write(MIB, 512, 7);
-    assert_eq!(read(&mut card, 0), Err(Fault::Gone));
+    assert_eq!(read(&mut card, 0), Err(ProbeFault::Gone));
     card.0.power_cycle();
     assert_eq!((card.0.traffic(), card.0.elapsed_ns()), (Traffic::default(), 0));
     assert_eq!(card.value(0), Some(7));
@@ -232,5 +232,5 @@ fn plugged_in_again_it_has_lost_what_only_the_cache_knew() {
     // A worn-out medium stays read-only.
     card.0.fail(Failure::ReadOnly);
     card.0.power_cycle();
-    assert_eq!(write(&mut card, 0), Err(Fault::ReadOnly));
+    assert_eq!(write(&mut card, 0), Err(ProbeFault::ReadOnly));
 }

@@ -8,4 +8,4 @@ mod writer;
 
 pub use disk::{Disk, DiskFile, JournalError, SystemDisk};
 pub(crate) use reader::{ByteRange, Log};
-pub use writer::{Identity, Journal, JournalPlace};
+pub use writer::{Journal, JournalIdentity, JournalPlace};

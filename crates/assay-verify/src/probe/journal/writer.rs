@@ -54,7 +54,7 @@ impl Journal {
     ///
     /// # Errors
     /// Where a file is already there (an earlier probe was not restored), or cannot be made.
-    pub fn create(path: &Path, device: &Identity, salt: Salt) -> Result<Self, JournalError> {
+    pub fn create(path: &Path, device: &JournalIdentity, salt: Salt) -> Result<Self, JournalError> {
         Self::create_on(Arc::new(SystemDisk), path, device, salt)
     }
 
@@ -62,7 +62,12 @@ impl Journal {
     ///
     /// # Errors
     /// As [`Self::create`].
-    pub fn create_on(disk: Arc<dyn Disk>, path: &Path, device: &Identity, salt: Salt) -> Result<Self, JournalError> {
+    pub fn create_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        device: &JournalIdentity,
+        salt: Salt,
+    ) -> Result<Self, JournalError> {
         let fail = |error| cannot_create(path, error);
         let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let header = Header { device: device.clone(), salt, created, sector_bytes: SECTOR_BYTES, part_bytes: PART };
@@ -147,7 +152,7 @@ impl Journal {
         self.header.salt
     }
 
-    pub(crate) fn device(&self) -> &Identity {
+    pub(crate) fn device(&self) -> &JournalIdentity {
         &self.header.device
     }
 
@@ -266,7 +271,7 @@ pub(super) const COMMIT: u8 = 4;
 
 /// Which device a journal belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct JournalIdentity {
     /// Announced size in bytes.
     pub bytes: u64,
     /// Path or name by which it was opened, for people.
@@ -282,7 +287,7 @@ pub struct Identity {
 /// The header of a journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Header {
-    pub(crate) device: Identity,
+    pub(crate) device: JournalIdentity,
     pub(crate) salt: Salt,
     /// Seconds since 1970 at which it was made.
     pub(crate) created: u64,

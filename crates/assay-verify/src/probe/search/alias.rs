@@ -1,7 +1,7 @@
 //! Addresses that share a memory cell, and the period after which addresses wrap around.
 
 use super::super::device::Device;
-use super::super::stamp::{Origin, Seen};
+use super::super::stamp::{Origin, SeenStamp};
 use super::eviction::LosingSector;
 use super::periods::{STRIPE, evenly_spaced, prime_powers};
 use super::stages::{ATTEMPTS, LossKind, Repeat, Search};
@@ -330,8 +330,9 @@ impl<D: Device> Search<'_, '_, D> {
         let mut lost = 0;
         for ((at, _), _) in pairs.iter().zip(&shared).filter(|(_, same)| !**same) {
             let place = self.device.place(*at, 1);
-            lost +=
-                usize::from(self.device.check(place)?.iter().any(|seen| *seen == Seen::Lost || *seen == Seen::Before));
+            lost += usize::from(
+                self.device.check(place)?.iter().any(|seen| *seen == SeenStamp::Lost || *seen == SeenStamp::Before),
+            );
         }
         if known > 0 && (known + lost) * 2 >= pairs.len() {
             return Ok(true);
@@ -445,7 +446,7 @@ impl<D: Device> Search<'_, '_, D> {
         let mut dropped: Vec<u64> = Vec::new();
         for (sector, seen) in &self.first {
             let foreign_kin = match seen {
-                Seen::Foreign(origin) => {
+                SeenStamp::Foreign(origin) => {
                     origin.sector >= protected && origin.sector.abs_diff(*sector).is_multiple_of(period)
                 }
                 _ => false,

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use super::super::device::Device;
 use super::super::plan::CAREFUL;
-use super::super::stamp::{Origin, SECTOR_LEN, Seen, digest};
+use super::super::stamp::{Origin, SECTOR_LEN, SeenStamp, digest};
 use super::eviction::Ring;
 use super::stages::{LossKind, Search};
 use super::stamped::{End, SectorRange};
@@ -102,11 +102,11 @@ impl<D: Device> Search<'_, '_, D> {
         let mut lost = Vec::new();
         for place in places {
             let mut seen = self.device.check(*place)?;
-            if seen.iter().any(|seen| matches!(seen, Seen::Foreign(_))) {
+            if seen.iter().any(|seen| matches!(seen, SeenStamp::Foreign(_))) {
                 self.clear_the_bus(*place)?;
                 seen = self.device.check(*place)?;
             }
-            let gone = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
+            let gone = |seen: &SeenStamp| seen.is_silent_loss() && !matches!(seen, SeenStamp::Foreign(_));
             lost.extend(place.numbers().zip(&seen).filter(|(_, seen)| gone(seen)).map(|(at, _)| at));
         }
         Ok(lost)
@@ -152,7 +152,7 @@ impl<D: Device> Search<'_, '_, D> {
         // saved.
         let below = written.iter().filter(|place| place.end() <= first);
         let holds = |place: &&SectorRange| {
-            place.numbers().all(|at| self.device.findings.get(&at).is_some_and(|seen| *seen == Seen::Holds))
+            place.numbers().all(|at| self.device.findings.get(&at).is_some_and(|seen| *seen == SeenStamp::Holds))
         };
         // If no place was written there, bisection finds it.
         let low = below.filter(holds).map(|place| place.at).max().unwrap_or(0);
@@ -188,7 +188,7 @@ impl<D: Device> Search<'_, '_, D> {
             self.clear_the_bus(middle)?;
             let seen = self.device.check(middle)?;
             match seen.first() {
-                Some(Seen::Holds) => low = middle.at,
+                Some(SeenStamp::Holds) => low = middle.at,
                 Some(seen) if seen.is_silent_loss() => high = middle.at,
                 _ => return Ok(None),
             }
@@ -286,7 +286,7 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.save(&[below])?;
         self.device.write(below)?;
         self.device.settle()?;
-        Ok(all && self.device.check(below)?.iter().all(|seen| *seen == Seen::Holds))
+        Ok(all && self.device.check(below)?.iter().all(|seen| *seen == SeenStamp::Holds))
     }
 
     /// Sectors that the probe overwrote before it saved them, on a device whose writes wrap after `period` sectors.

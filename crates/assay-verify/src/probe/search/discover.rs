@@ -2,9 +2,9 @@
 
 use rand_core::Rng;
 
-use super::super::device::{Device, Fault};
+use super::super::device::{Device, ProbeFault};
 use super::super::plan::{ASKED_AGAIN, LEAST_VERIFIED, MET, PARTS, READINGS, TEETH, WIDE, WITNESSES, shifts};
-use super::super::stamp::Seen;
+use super::super::stamp::SeenStamp;
 use super::eviction::without;
 use super::map::State;
 use super::periods::evenly_spaced;
@@ -89,7 +89,7 @@ impl<D: Device> Search<'_, '_, D> {
     }
 
     fn is_lost(&mut self, place: SectorRange) -> Result<bool, End> {
-        Ok(self.device.check(place)?.iter().any(|seen| *seen != Seen::Holds))
+        Ok(self.device.check(place)?.iter().any(|seen| *seen != SeenStamp::Holds))
     }
 
     /// Reads all samples back. Returns whether any was lost, or shows the data of another place.
@@ -298,7 +298,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// content.
     ///
     /// # Errors
-    /// [`Fault::Exchanged`] if most of these places show content that was not read anywhere.
+    /// [`ProbeFault::Exchanged`] if most of these places show content that was not read anywhere.
     pub(super) fn same_medium(&mut self, witnesses: &[Witness]) -> Result<(), End> {
         let step = witnesses.len().div_ceil(ASKED_AGAIN as usize).max(1);
         let (mut changed, mut asked) = (0, 0);
@@ -306,7 +306,7 @@ impl<D: Device> Search<'_, '_, D> {
             let seen = self.glance_again(witness)?;
             (asked, changed) = (asked + 1, changed + usize::from(seen.is_some_and(|seen| !seen.is_known)));
         }
-        if changed * ONE_IN_CHANGED > asked { Err(End::Fault(Fault::Exchanged)) } else { Ok(()) }
+        if changed * ONE_IN_CHANGED > asked { Err(End::Fault(ProbeFault::Exchanged)) } else { Ok(()) }
     }
 
     /// Whether any of these places lost its data, although nothing was sent there and everything sent elsewhere still
@@ -497,7 +497,7 @@ impl<D: Device> Search<'_, '_, D> {
             (self.map.exact, self.map.unsteady) = (false, true);
         }
         // Data that another place overwrote were stored too.
-        let stored = |at: &u64| matches!(self.device.findings.get(at), Some(Seen::Foreign(_)));
+        let stored = |at: &u64| matches!(self.device.findings.get(at), Some(SeenStamp::Foreign(_)));
         Ok(held.iter().any(|at| self.map.known.get(at) == Some(&State::Keeps) || stored(at)))
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::device::Device;
 use super::super::plan::LOSSY;
-use super::super::stamp::Seen;
+use super::super::stamp::SeenStamp;
 use super::stamped::{End, PAGE_OF_CACHE, SectorRange, StampedDevice};
 
 /// Bytes of a sector.
@@ -239,9 +239,9 @@ impl Eviction {
                 let seen = device.check(place)?;
                 // A cache changes no bits, so bad cells hold this sector. Some writes leave less in bad cells than
                 // others.
-                if seen.iter().any(|seen| matches!(seen, Seen::Changed | Seen::Worn)) {
+                if seen.iter().any(|seen| matches!(seen, SeenStamp::Changed | SeenStamp::Worn)) {
                     self.losing_sectors.retain(|losing| losing != canary);
-                } else if seen.get((canary.at - place.at) as usize) == Some(&Seen::Holds) {
+                } else if seen.get((canary.at - place.at) as usize) == Some(&SeenStamp::Holds) {
                     // In a block with one bad sector, the other sectors hold for ever.
                     alive.push(*canary);
                 }

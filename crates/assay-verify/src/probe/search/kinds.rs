@@ -3,7 +3,7 @@
 use assay_core::verification::SECTOR_BYTES;
 
 use super::super::device::Device;
-use super::super::stamp::Seen;
+use super::super::stamp::SeenStamp;
 use super::discover::without_repetition;
 use super::map::State;
 use super::stages::{LEAST_LOSING_SECTORS, LossKind, Search};
@@ -37,7 +37,7 @@ impl<D: Device> Search<'_, '_, D> {
         let mut held: Vec<SectorRange> = self
             .samples
             .iter()
-            .filter(|place| place.numbers().all(|sector| self.device.findings.get(&sector) == Some(&Seen::Holds)))
+            .filter(|place| place.numbers().all(|sector| self.device.findings.get(&sector) == Some(&SeenStamp::Holds)))
             .copied()
             .collect();
         if held.len() < 4 {
@@ -103,7 +103,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// writing against it, none of them holds, and all others show what was there before.
     pub(crate) fn drops_everything(&mut self) -> Result<bool, End> {
         let [keeps, loses, errs] = [State::Keeps, State::Loses, State::Errs].map(|state| self.map.count(state));
-        let dropped = |seen: &Seen| matches!(seen, Seen::Before | Seen::Older) || !seen.is_silent_loss();
+        let dropped = |seen: &SeenStamp| matches!(seen, SeenStamp::Before | SeenStamp::Older) || !seen.is_silent_loss();
         if self.eviction.hidden
             || !self.pairs.is_empty()
             || errs > 0
@@ -124,7 +124,7 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let held = |sector: u64| {
             let known = self.first.binary_search_by_key(&sector, |(at, _)| *at);
-            known.is_ok_and(|index| self.first[index].1 == Seen::Holds)
+            known.is_ok_and(|index| self.first[index].1 == SeenStamp::Holds)
         };
         let held: Vec<SectorRange> = self.samples.iter().copied().filter(|place| place.numbers().all(held)).collect();
         let step = held.len().div_ceil(PROBED_AGAIN).max(1);
@@ -137,7 +137,7 @@ impl<D: Device> Search<'_, '_, D> {
         self.device.begin_round();
         self.write_in_falling_order(&again)?;
         for place in again {
-            if self.device.check(place)?.iter().any(|seen| *seen != Seen::Older) {
+            if self.device.check(place)?.iter().any(|seen| *seen != SeenStamp::Older) {
                 return Ok(false);
             }
         }
@@ -148,15 +148,19 @@ impl<D: Device> Search<'_, '_, D> {
     fn stored(&mut self, places: &[SectorRange]) -> Result<Vec<Vec<bool>>, End> {
         let stored = |place: &SectorRange| {
             let seen = self.device.check(*place)?;
-            Ok(seen.iter().map(|seen| seen.keeps() || matches!(seen, Seen::Foreign(_))).collect())
+            Ok(seen.iter().map(|seen| seen.keeps() || matches!(seen, SeenStamp::Foreign(_))).collect())
         };
         places.iter().map(stored).collect()
     }
 
     /// Whether at least one of these places was last seen with what was there earlier, or could not be read.
     fn are_as_before(&self, places: &[SectorRange]) -> bool {
-        let old =
-            |sector| matches!(self.device.findings.get(&sector), Some(Seen::Older | Seen::Before | Seen::Unreadable));
+        let old = |sector| {
+            matches!(
+                self.device.findings.get(&sector),
+                Some(SeenStamp::Older | SeenStamp::Before | SeenStamp::Unreadable)
+            )
+        };
         places.iter().any(|place| place.numbers().any(old))
     }
 
@@ -177,7 +181,7 @@ impl<D: Device> Search<'_, '_, D> {
     /// one of these. Returns the distance if operations land beside their target.
     pub(crate) fn landing_distance(&mut self) -> Result<Option<i64>, End> {
         let lost = |foreign: bool| {
-            let such = |seen: &Seen| seen.is_silent_loss() && matches!(seen, Seen::Foreign(_)) == foreign;
+            let such = |seen: &SeenStamp| seen.is_silent_loss() && matches!(seen, SeenStamp::Foreign(_)) == foreign;
             self.first.iter().filter(|(_, seen)| such(seen)).map(|(sector, _)| *sector).collect::<Vec<u64>>()
         };
         // Data that land next to their place are seen where all of it was written.
@@ -236,12 +240,12 @@ impl<D: Device> Search<'_, '_, D> {
         }
         let mut distances: Vec<i64> = Vec::new();
         for (sector, seen) in around.numbers().zip(&all) {
-            if let Seen::Foreign(origin) = seen {
+            if let SeenStamp::Foreign(origin) = seen {
                 distances.push(origin.sector.cast_signed() - sector.cast_signed());
             }
         }
         let own = all[(looked.at - around.at) as usize];
-        let Seen::Foreign(origin) = own else { return self.landed_in(&there, around) };
+        let SeenStamp::Foreign(origin) = own else { return self.landed_in(&there, around) };
         let distance = origin.sector.cast_signed() - looked.at.cast_signed();
         let same = distances.iter().filter(|other| **other == distance).count();
         if self.are_one(looked.at, origin.sector)? {
@@ -391,8 +395,8 @@ impl<D: Device> Search<'_, '_, D> {
 
     /// Sectors that lost their data without an error, from the whole device.
     fn some_lost(&self) -> Vec<Lost> {
-        let sort = |(at, seen): &(u64, Seen)| match seen {
-            Seen::Foreign(origin) => Some(Lost { at: *at, shown: Some(origin.sector) }),
+        let sort = |(at, seen): &(u64, SeenStamp)| match seen {
+            SeenStamp::Foreign(origin) => Some(Lost { at: *at, shown: Some(origin.sector) }),
             seen if seen.is_silent_loss() => Some(Lost { at: *at, shown: None }),
             _ => None,
         };

@@ -7,9 +7,9 @@ use std::path::Path;
 use assay_core::verification::SECTOR_BYTES;
 use assay_engine::Control;
 
-use super::super::device::{Device, Fault};
-use super::super::journal::{Identity, Journal};
-use super::super::plan::Settings;
+use super::super::device::{Device, ProbeFault};
+use super::super::journal::{Journal, JournalIdentity};
+use super::super::plan::ProbeSettings;
 use super::super::stamp::{SECTOR_LEN, Salt};
 use super::map::State;
 use super::stages::{LossKind, Repeat, Search};
@@ -17,7 +17,7 @@ use super::stamped::{End, SectorRange, StampedDevice, Watch};
 
 /// 32 MiB, and 64 MiB where blocks are dealt out in stripes.
 const SECTORS: u64 = 65_536;
-const SETTINGS: Settings = Settings { cache_limit_bytes: 1 << 20 };
+const SETTINGS: ProbeSettings = ProbeSettings { cache_limit_bytes: 1 << 20 };
 
 /// A medium in memory.
 struct Small {
@@ -27,7 +27,7 @@ struct Small {
     cell: fn(u64) -> Option<u64>,
     cells: HashMap<u64, [u8; SECTOR_LEN]>,
     /// The answer to a flush.
-    flush: Result<(), Fault>,
+    flush: Result<(), ProbeFault>,
     /// Whether the device is still there.
     present: bool,
 }
@@ -47,7 +47,7 @@ impl Device for Small {
         self.block_bytes
     }
 
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), ProbeFault> {
         for (sector, part) in (offset / SECTOR_BYTES..).zip(buffer.chunks_exact_mut(SECTOR_LEN)) {
             match (self.cell)(sector).map(|cell| (cell, self.cells.get(&cell))) {
                 Some((_, Some(content))) => part.copy_from_slice(content),
@@ -58,7 +58,7 @@ impl Device for Small {
         Ok(())
     }
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<(), ProbeFault> {
         for (sector, part) in (offset / SECTOR_BYTES..).zip(data.as_chunks::<SECTOR_LEN>().0) {
             if let Some(cell) = (self.cell)(sector) {
                 self.cells.insert(cell, *part);
@@ -67,7 +67,7 @@ impl Device for Small {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Fault> {
+    fn sync(&mut self) -> Result<(), ProbeFault> {
         self.flush
     }
 
@@ -101,7 +101,7 @@ fn with<T>(
 fn with_medium<T>(mut medium: Small, seed: u64, act: impl FnOnce(&mut Search<'_, '_, Small>) -> T) -> T {
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-    let identity = Identity { bytes: medium.bytes(), name: "small".to_owned(), serial: None, attachment: None };
+    let identity = JournalIdentity { bytes: medium.bytes(), name: "small".to_owned(), serial: None, attachment: None };
     let mut journal = Journal::create(&directory.path().join("journal"), &identity, Salt::known(seed)).unwrap();
     let watch = Watch { control: &Control::default(), progress: &mut |_| {} };
     let mut device = StampedDevice::new(&mut medium, &mut journal, u64::MAX, watch);
@@ -244,8 +244,8 @@ fn a_flush_that_fails_ends_the_search_unless_the_medium_goes_on() {
             Err(other) => panic!("{other:?}"),
         })
     };
-    assert_eq!(end(Fault::Hung, true), Some(Fault::Hung));
-    assert_eq!(end(Fault::Gone, true), Some(Fault::Gone));
-    assert_eq!(end(Fault::Medium, false), Some(Fault::Gone), "it erred because it is gone");
-    assert_eq!(end(Fault::Medium, true), None, "an error in one place is borne");
+    assert_eq!(end(ProbeFault::Hung, true), Some(ProbeFault::Hung));
+    assert_eq!(end(ProbeFault::Gone, true), Some(ProbeFault::Gone));
+    assert_eq!(end(ProbeFault::Medium, false), Some(ProbeFault::Gone), "it erred because it is gone");
+    assert_eq!(end(ProbeFault::Medium, true), None, "an error in one place is borne");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::stamp::Seen;
+use super::super::stamp::SeenStamp;
 
 /// The state of a sector in the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,10 +13,10 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(super) fn of_finding(seen: Seen) -> Self {
+    pub(super) fn of_finding(seen: SeenStamp) -> Self {
         match seen {
             seen if seen.keeps() => Self::Keeps,
-            Seen::Unreadable => Self::Errs,
+            SeenStamp::Unreadable => Self::Errs,
             _ => Self::Loses,
         }
     }

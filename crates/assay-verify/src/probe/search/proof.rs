@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rand_core::Rng;
 
 use super::super::device::Device;
-use super::super::stamp::{Origin, Seen};
+use super::super::stamp::{Origin, SeenStamp};
 use super::map::State;
 use super::periods::{COUNTED, STRIPE, evenly_spaced};
 use super::stages::{LossKind, Repeat, Search};
@@ -152,14 +152,14 @@ impl<D: Device> Search<'_, '_, D> {
             {
                 match seen {
                     // Writes that evict caches may land in the same cells.
-                    Seen::Foreign(origin)
+                    SeenStamp::Foreign(origin)
                         if repeats && !parts.iter().any(|part| part.numbers().contains(&origin.sector)) => {}
-                    Seen::Foreign(origin) => {
+                    SeenStamp::Foreign(origin) => {
                         lost.push(at);
                         sent.push(origin.sector);
                     }
                     seen if seen.is_silent_loss() => lost.push(at),
-                    Seen::Unreadable => {}
+                    SeenStamp::Unreadable => {}
                     _ => held += 1,
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_core::verification::SECTOR_BYTES;
 
-use super::super::device::{Device, Fault};
+use super::super::device::{Device, ProbeFault};
 use super::super::stamp::{SECTOR_LEN, digest};
 use super::stamped::{End, SectorRange, StampedDevice};
 
@@ -36,7 +36,7 @@ impl<D: Device> StampedDevice<'_, D> {
     /// they were, and so does all of `place`: whichever medium that is, the journal has what is there.
     ///
     /// # Errors
-    /// [`Fault::Exchanged`] if all stamps are gone, and most of what was saved reads differently.
+    /// [`ProbeFault::Exchanged`] if all stamps are gone, and most of what was saved reads differently.
     pub(super) fn is_still_ours(&mut self, place: SectorRange) -> Result<bool, End> {
         if self.bears_a_stamp()? {
             // The medium that was saved may not be the one that carries the stamp now.
@@ -44,7 +44,7 @@ impl<D: Device> StampedDevice<'_, D> {
             return Ok(self.written.contains_key(&place.at) || self.standing(first)? != Standing::Changed);
         }
         if !self.some_read_as_saved()? {
-            return Err(End::Fault(Fault::Exchanged));
+            return Err(End::Fault(ProbeFault::Exchanged));
         }
         Ok(self.standing(place)? != Standing::Changed)
     }
@@ -102,17 +102,17 @@ impl<D: Device> StampedDevice<'_, D> {
     /// Whether a block carries a stamp of this probe, for any address, except for the stamp that was written last: a
     /// place without memory shows that one on any medium. An error counts as no stamp. It is left in `errs` if there
     /// were only errors.
-    fn shows_stamp(&mut self, block: SectorRange, errs: &mut Option<Fault>) -> Result<bool, End> {
+    fn shows_stamp(&mut self, block: SectorRange, errs: &mut Option<ProbeFault>) -> Result<bool, End> {
         let mut buffer = vec![0; block.bytes() as usize];
         self.tell()?;
         self.moved.read_bytes += block.bytes();
         match self.device.read_at(block.offset(), &mut buffer) {
             Ok(()) => *errs = None,
-            Err(Fault::Medium) if self.device.present() => {
-                *errs = Some(Fault::AllErrors);
+            Err(ProbeFault::Medium) if self.device.present() => {
+                *errs = Some(ProbeFault::AllErrors);
                 return Ok(false);
             }
-            Err(Fault::Medium) => return Err(End::Fault(Fault::Gone)),
+            Err(ProbeFault::Medium) => return Err(End::Fault(ProbeFault::Gone)),
             Err(fault) => return Err(End::Fault(fault)),
         }
         let is_last = |offset: u64, generation: u32| {

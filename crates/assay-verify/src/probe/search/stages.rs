@@ -1,11 +1,11 @@
 //! The stages of a probe: it searches for any loss, and if it finds one, for its kind.
 
-use super::super::device::{Device, Fault};
-use super::super::plan::Settings;
-use super::super::stamp::Seen;
+use super::super::device::{Device, ProbeFault};
+use super::super::plan::ProbeSettings;
+use super::super::stamp::SeenStamp;
 use super::eviction::{Eviction, LosingSector, Ring};
 use super::map::Map;
-use super::stamped::{BusFlush, End, Phase, SectorRange, StampedDevice};
+use super::stamped::{BusFlush, End, ProbePhase, SectorRange, StampedDevice};
 
 /// State of a probe.
 pub(crate) struct Search<'s, 'a, D> {
@@ -16,7 +16,7 @@ pub(crate) struct Search<'s, 'a, D> {
     /// The range that was written sequentially to evict caches.
     pub(crate) run: SectorRange,
     /// The first finding of each sector of the samples.
-    pub(crate) first: Vec<(u64, Seen)>,
+    pub(crate) first: Vec<(u64, SeenStamp)>,
     /// Pairs of addresses where one carried the stamp of the other.
     pub(crate) pairs: Vec<(u64, u64)>,
     /// Whether addresses are known to share cells.
@@ -53,7 +53,7 @@ pub(super) const ATTEMPTS: usize = 3;
 const LOSING_SECTORS: usize = 256;
 
 impl<'s, 'a, D: Device> Search<'s, 'a, D> {
-    pub(crate) fn new(device: &'s mut StampedDevice<'a, D>, settings: &Settings) -> Self {
+    pub(crate) fn new(device: &'s mut StampedDevice<'a, D>, settings: &ProbeSettings) -> Self {
         let (sectors, unit) = (device.sectors(), device.unit());
         let most = (settings.run_bytes(sectors * 512) / 512).max(unit) / unit * unit;
         // From the first loss on, as much is written as eviction takes, within reason.
@@ -93,7 +93,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Searches until it is known what the device is.
     fn find(&mut self) -> Result<(), End> {
-        self.device.phase = Phase::Discovering;
+        self.device.phase = ProbePhase::Discovering;
         if !self.discover()? {
             return Ok(());
         }
@@ -146,19 +146,19 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 return Ok(());
             }
             self.loss_kind = LossKind::Stopped;
-            return Err(End::Fault(Fault::DropsWrites));
+            return Err(End::Fault(ProbeFault::DropsWrites));
         }
         if let Some(loss_kind) = self.still_stores()? {
             self.loss_kind = loss_kind;
             self.map_samples();
-            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(ProbeFault::DropsWrites)) } else { Ok(()) };
         }
         self.find_where_it_loses()
     }
 
     /// For losses: finds whether addresses wrap around or operations land elsewhere, and otherwise which parts hold.
     fn find_where_it_loses(&mut self) -> Result<(), End> {
-        self.device.phase = Phase::FindingPeriod;
+        self.device.phase = ProbePhase::FindingPeriod;
         if self.starts_again(&self.pairs.clone())? {
             return Ok(());
         }
@@ -174,7 +174,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
                 return Ok(());
             }
         }
-        self.device.phase = Phase::Mapping;
+        self.device.phase = ProbePhase::Mapping;
         self.map_samples();
         if self.loss_kind != LossKind::Parts {
             return Ok(());
@@ -192,14 +192,14 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.narrow()?;
         if self.drops_everything()? || self.stopped_since()? {
             self.loss_kind = LossKind::Stopped;
-            return Err(End::Fault(Fault::DropsWrites));
+            return Err(End::Fault(ProbeFault::DropsWrites));
         }
         Ok(())
     }
 
     /// For errors and wrong bits without losses: finds where they are.
     fn find_where_it_errs(&mut self) -> Result<(), End> {
-        self.device.phase = Phase::Mapping;
+        self.device.phase = ProbePhase::Mapping;
         self.map_samples();
         // Memory that is used up refuses new places, and takes writes to places that already have memory.
         if self.device.refuses_some() && (self.refuses_nearly_all() || self.still_stores()? == Some(LossKind::Thin)) {
@@ -214,7 +214,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.map.unsteady = true;
         if let Some(loss_kind) = self.still_stores()? {
             self.loss_kind = loss_kind;
-            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(Fault::DropsWrites)) } else { Ok(()) };
+            return if loss_kind_fails(&self.loss_kind) { Err(End::Fault(ProbeFault::DropsWrites)) } else { Ok(()) };
         }
         Ok(())
     }
@@ -270,7 +270,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
 
     /// Whether all of a place was last seen to hold, and the place contains a whole page wherever it begins.
     fn held_whole(&self, place: &SectorRange) -> bool {
-        let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| *seen == Seen::Holds);
+        let seen = |sector| self.device.findings.get(&sector).is_some_and(|seen| *seen == SeenStamp::Holds);
         place.sectors >= 2 * PAGE && place.numbers().all(seen)
     }
 
@@ -281,7 +281,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         let flushes: Vec<SectorRange> =
             self.samples.iter().filter(wide).take(2).map(|place| self.page(*place)).collect();
         let [one, other] = flushes[..] else { return Ok(false) };
-        let foreign = |(sector, seen): &(u64, Seen)| matches!(seen, Seen::Foreign(_)).then_some(*sector);
+        let foreign = |(sector, seen): &(u64, SeenStamp)| matches!(seen, SeenStamp::Foreign(_)).then_some(*sector);
         let foreign: Vec<u64> = self.first.iter().filter_map(foreign).collect();
         // From the whole device: a cache that is filled by reading shows some samples as they were read before.
         let step = foreign.len().div_ceil(SHOWN).max(1);
@@ -330,7 +330,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.device.begin_round();
         self.eviction.evict_most(self.device, &clear)?;
         for place in held {
-            if self.device.check(place)?.iter().all(|seen| *seen == Seen::Holds) {
+            if self.device.check(place)?.iter().all(|seen| *seen == SeenStamp::Holds) {
                 return Ok(Some(place));
             }
         }
@@ -345,7 +345,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         self.eviction.keep.clear();
         let mut held = 0;
         for place in self.samples.clone() {
-            held += self.device.check(place)?.iter().filter(|seen| **seen == Seen::Holds).count() as u64;
+            held += self.device.check(place)?.iter().filter(|seen| **seen == SeenStamp::Holds).count() as u64;
         }
         self.sampled_at_once = held;
         self.take_evidence();
@@ -360,7 +360,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         }
         self.first = self.device.findings.iter().map(|(sector, seen)| (*sector, *seen)).collect();
         for (sector, seen) in &self.first {
-            if let Seen::Foreign(origin) = seen {
+            if let SeenStamp::Foreign(origin) = seen {
                 self.pairs.push((*sector, origin.sector));
             }
         }
@@ -372,7 +372,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         // Pairs of consecutive sectors at one distance prove no more than one of them.
         self.pairs.sort_unstable();
         self.pairs.dedup_by_key(|(a, b)| (a.abs_diff(*b), *a < *b, *a / 64));
-        let lost = |seen: &Seen| seen.is_silent_loss() && !matches!(seen, Seen::Foreign(_));
+        let lost = |seen: &SeenStamp| seen.is_silent_loss() && !matches!(seen, SeenStamp::Foreign(_));
         let is_lost = |at: &u64| self.device.findings.get(at).is_some_and(lost);
         let samples: Vec<u64> = self.samples.iter().flat_map(|place| place.numbers()).filter(is_lost).collect();
         // If no sample is lost, the lost sectors of the run are used.
@@ -380,7 +380,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
     }
 
     /// Sectors whose first finding is of this sort.
-    fn lost(&self, sort: impl Fn(&Seen) -> bool) -> Vec<u64> {
+    fn lost(&self, sort: impl Fn(&SeenStamp) -> bool) -> Vec<u64> {
         self.first.iter().filter(|(_, seen)| sort(seen)).map(|(sector, _)| *sector).collect()
     }
 
@@ -409,7 +409,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
         let lost = |place: &SectorRange| {
             place.numbers().all(|sector| {
                 let seen = self.device.findings.get(&sector);
-                seen.is_some_and(|seen| matches!(seen, Seen::Before | Seen::Older | Seen::Unreadable))
+                seen.is_some_and(|seen| matches!(seen, SeenStamp::Before | SeenStamp::Older | SeenStamp::Unreadable))
             })
         };
         let last = self.samples.iter().rposition(lost);
@@ -447,7 +447,7 @@ impl<'s, 'a, D: Device> Search<'s, 'a, D> {
             let kept: Vec<bool> = place
                 .numbers()
                 .filter_map(|sector| self.device.findings.get(&sector))
-                .filter(|seen| !matches!(seen, Seen::Foreign(_) | Seen::Unreadable))
+                .filter(|seen| !matches!(seen, SeenStamp::Foreign(_) | SeenStamp::Unreadable))
                 .map(|seen| seen.keeps())
                 .collect();
             holds += kept.iter().filter(|kept| **kept).count();

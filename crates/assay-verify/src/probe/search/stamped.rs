@@ -8,10 +8,10 @@ use assay_engine::Control;
 use foldhash::fast::FixedState;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::super::device::{Device, Fault};
+use super::super::device::{Device, ProbeFault};
 use super::super::journal::{Journal, JournalError};
 use super::super::restore::Blocks;
-use super::super::stamp::{Origin, SECTOR_LEN, Salt, Seen, compare, digest};
+use super::super::stamp::{Origin, SECTOR_LEN, Salt, SeenStamp, compare, digest};
 
 /// Most bytes of one record of the journal.
 const PART: u64 = 1 << 20;
@@ -20,7 +20,7 @@ pub(super) const PAGE_OF_CACHE: u64 = (64 << 10) / SECTOR_BYTES;
 
 /// The phase of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum ProbePhase {
     /// Searches for any loss.
     Discovering,
     /// Searches for the address where addresses wrap around.
@@ -33,9 +33,9 @@ pub enum Phase {
 
 /// How far a probe is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ProbeProgress {
     /// Where it is.
-    pub phase: Phase,
+    pub phase: ProbePhase,
     /// Bytes written so far, restoring included.
     pub written_bytes: u64,
     /// Bytes read so far.
@@ -53,7 +53,7 @@ pub struct Progress {
 pub(crate) enum End {
     Stopped,
     /// The device as a whole no longer does what it did before.
-    Fault(Fault),
+    Fault(ProbeFault),
     Journal(JournalError),
     /// The limit of bytes written was reached.
     Spent,
@@ -68,7 +68,7 @@ impl From<JournalError> for End {
 /// Observer of a probe, which may end it.
 pub(crate) struct Watch<'a> {
     pub(crate) control: &'a Control,
-    pub(crate) progress: &'a mut dyn FnMut(Progress),
+    pub(crate) progress: &'a mut dyn FnMut(ProbeProgress),
 }
 
 /// Consecutive sectors, in whole logical blocks of the device.
@@ -139,7 +139,7 @@ pub(crate) struct StampedDevice<'a, D> {
     announced: u64,
     most_written_bytes: u64,
     pub(crate) random: Xoshiro256PlusPlus,
-    pub(crate) phase: Phase,
+    pub(crate) phase: ProbePhase,
     pub(crate) moved: Moved,
     generation: u32,
     /// Digests of the original content of the saved sectors.
@@ -153,7 +153,7 @@ pub(crate) struct StampedDevice<'a, D> {
     /// Those of them that could be read but not written.
     refused: BTreeSet<u64>,
     /// The last finding for each written sector.
-    pub(crate) findings: BTreeMap<u64, Seen>,
+    pub(crate) findings: BTreeMap<u64, SeenStamp>,
     /// Places that were read back, by first sector, and whether a loss was seen there.
     places: BTreeMap<u64, bool>,
     lost: u64,
@@ -198,7 +198,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             salt,
             most_written_bytes,
             random: salt.generator(),
-            phase: Phase::Discovering,
+            phase: ProbePhase::Discovering,
             moved: Moved::default(),
             generation: 0,
             saved: HashMap::default(),
@@ -263,7 +263,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     pub(super) fn tell(&mut self) -> Result<(), End> {
-        let progress = Progress {
+        let progress = ProbeProgress {
             phase: self.phase,
             written_bytes: self.moved.written_bytes,
             read_bytes: self.moved.read_bytes,
@@ -276,18 +276,18 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     }
 
     /// A medium with an error in one place continues. A medium has failed if it no longer works where it worked before.
-    fn bear(&mut self, fault: Fault, writing: bool) -> Result<(), End> {
-        if fault != Fault::Medium {
+    fn bear(&mut self, fault: ProbeFault, writing: bool) -> Result<(), End> {
+        if fault != ProbeFault::Medium {
             return Err(End::Fault(fault));
         }
         if !self.device.present() || self.device.bytes() != self.announced {
-            return Err(End::Fault(Fault::Gone));
+            return Err(End::Fault(ProbeFault::Gone));
         }
         if let Some(place) = self.answered {
             let mut buffer = vec![0; place.bytes() as usize];
             self.moved.read_bytes += place.bytes();
             if let Err(fault) = self.device.read_at(place.offset(), &mut buffer) {
-                return Err(End::Fault(if fault == Fault::Medium { Fault::AllErrors } else { fault }));
+                return Err(End::Fault(if fault == ProbeFault::Medium { ProbeFault::AllErrors } else { fault }));
             }
         }
         if writing && let Some(place) = self.took {
@@ -297,7 +297,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
             self.fill(place, &mut buffer);
             self.moved.written_bytes += place.bytes();
             if let Err(fault) = self.device.write_at(place.offset(), &buffer) {
-                return Err(End::Fault(if fault == Fault::Medium { Fault::WriteErrors } else { fault }));
+                return Err(End::Fault(if fault == ProbeFault::Medium { ProbeFault::WriteErrors } else { fault }));
             }
         }
         Ok(())
@@ -306,7 +306,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
     fn trouble(&mut self, place: SectorRange) {
         self.bad.extend(place.numbers());
         for sector in place.numbers() {
-            self.findings.insert(sector, Seen::Unreadable);
+            self.findings.insert(sector, SeenStamp::Unreadable);
         }
     }
 
@@ -516,7 +516,7 @@ impl<'a, D: Device> StampedDevice<'a, D> {
 
     /// Reads a place back and returns the finding for each of its sectors. Sectors that were never written carry the
     /// stamp of another sector, or are lost.
-    pub(crate) fn check(&mut self, place: SectorRange) -> Result<Vec<Seen>, End> {
+    pub(crate) fn check(&mut self, place: SectorRange) -> Result<Vec<SeenStamp>, End> {
         let mut buffer = vec![0; place.bytes() as usize];
         let good = place.numbers().any(|sector| !self.bad.contains(&sector));
         self.flush_bus(place)?;
@@ -527,11 +527,11 @@ impl<'a, D: Device> StampedDevice<'a, D> {
         for (sector, content) in place.numbers().zip(buffer.chunks_exact(SECTOR_LEN)) {
             let before = self.saved.get(&sector).copied();
             let seen = match self.written.get(&sector) {
-                _ if self.bad.contains(&sector) => Seen::Unreadable,
-                _ if self.left.contains(&sector) => Seen::Holds,
+                _ if self.bad.contains(&sector) => SeenStamp::Unreadable,
+                _ if self.left.contains(&sector) => SeenStamp::Holds,
                 Some(generation) => {
                     let seen = match compare(self.salt, sector, *generation, before, content) {
-                        Seen::Foreign(origin) if self.is_of_flush(origin.sector) => Seen::Lost,
+                        SeenStamp::Foreign(origin) if self.is_of_flush(origin.sector) => SeenStamp::Lost,
                         seen => seen,
                     };
                     self.seen_stamp |= seen.keeps();
@@ -539,15 +539,17 @@ impl<'a, D: Device> StampedDevice<'a, D> {
                     seen
                 }
                 None => match self.salt.origin(content) {
-                    Some((offset, generation)) => Seen::Foreign(Origin { sector: offset / SECTOR_BYTES, generation }),
-                    None => Seen::Lost,
+                    Some((offset, generation)) => {
+                        SeenStamp::Foreign(Origin { sector: offset / SECTOR_BYTES, generation })
+                    }
+                    None => SeenStamp::Lost,
                 },
             };
             all.push(seen);
         }
         if self.written.contains_key(&place.at) || self.bad.contains(&place.at) {
             let lost = self.places.entry(place.at).or_default();
-            if !*lost && all.iter().any(|seen| *seen != Seen::Holds) {
+            if !*lost && all.iter().any(|seen| *seen != SeenStamp::Holds) {
                 *lost = true;
                 self.lost += 1;
             }

@@ -8,7 +8,7 @@ use assay_core::text::harmless;
 use assay_core::units::{Bytes, capacity, span};
 use assay_engine::Control;
 use assay_fleet::{
-    Cause, CheckRequest, DayClock, Different, FleetCheck, Launcher, NodeCheck, Unfit, entries, program, variables,
+    CheckRequest, DayClock, Different, FleetCheck, Launcher, NodeCause, NodeCheck, Unfit, entries, program, variables,
 };
 use assay_report::{Style, left, table};
 
@@ -69,13 +69,13 @@ fn unfit_words(unfit: &Unfit) -> String {
     match unfit {
         Unfit::NoTarget => "the inventory has no assay_target for it".to_owned(),
         Unfit::Ended(fate) => fate_words(fate),
-        Unfit::NoProgram => format!("{}, and {} here", cause_words(Cause::NoProgram), own_build()),
+        Unfit::NoProgram => format!("{}, and {} here", cause_words(NodeCause::NoProgram), own_build()),
         Unfit::OtherBuild { there, here } => {
-            format!("{}: {there} is there, and {here} here", cause_words(Cause::Version))
+            format!("{}: {there} is there, and {here} here", cause_words(NodeCause::Version))
         }
         Unfit::Crowded { source, nodes, needed_bytes, free_bytes } => format!(
             "{}: {nodes} nodes need {} on {} together, and {} is free",
-            cause_words(Cause::NoSpace),
+            cause_words(NodeCause::NoSpace),
             Bytes(*needed_bytes),
             harmless(source),
             Bytes(*free_bytes)

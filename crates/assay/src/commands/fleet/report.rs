@@ -10,7 +10,7 @@ use assay_fleet::{Fate, Ledger, run_named};
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, fleet};
 use assay_serve::FleetRunLine;
-use assay_store::{Detail, SqliteStore, Store, StoreError, Summary};
+use assay_store::{ObservationDetail, SqliteStore, Store, StoreError, Summary};
 use serde_json::Value;
 
 use super::ledgers;
@@ -234,7 +234,7 @@ fn units(summaries: &[Summary]) -> BTreeSet<(String, String)> {
 fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Observation>, Failure> {
     let mut records = Vec::with_capacity(other.summaries.len());
     for summary in &other.summaries {
-        match store.observations(&summary.id, Detail::Latencies) {
+        match store.observations(&summary.id, ObservationDetail::Latencies) {
             Err(StoreError::NoMatch { .. }) => {}
             found => records.extend(found?),
         }

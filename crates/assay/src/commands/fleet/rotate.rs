@@ -5,11 +5,11 @@ mod operator;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use assay_analysis::plan::{ExperimentPlan, Move, Turn, read_plan};
+use assay_analysis::plan::{ExperimentPlan, Move, PlanTurn, read_plan};
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_engine::Control;
-use assay_fleet::{Fate, FleetError, Guard, Ledger, Progress, Rotation, check_plan_words, places_of, turn_of};
+use assay_fleet::{Fate, FleetError, Guard, Ledger, Rotation, RotationProgress, check_plan_words, places_of, turn_of};
 use operator::{Operator, text};
 
 use super::ledgers;
@@ -25,7 +25,7 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
     let plan = crate::commands::plan::read(file)?;
     check_plan_words(&args.arguments)?;
     let _lock = ledgers::lock_plan(&plan.label())?;
-    if let Some(known) = Progress::from_runs(&plan, ledgers::all()?).turns().first() {
+    if let Some(known) = RotationProgress::from_runs(&plan, ledgers::all()?).turns().first() {
         return Err(Failure::usage(format!(
             "run {0} measures this plan already: assay fleet run --resume {0} goes on with it",
             known.run
@@ -36,7 +36,7 @@ pub(super) fn begin(args: &FleetRunArgs, file: &Path, control: &Control) -> Resu
     for idle in ledger.nodes.iter().filter(|node| !places.iter().any(|place| place.node == node.name)) {
         output::tell_wrapped(&format!("{} is in no slot of the plan, and is not measured", idle.name));
     }
-    let first = plan.turns().first().copied().unwrap_or(Turn { round: 1, wave: 1 });
+    let first = plan.turns().first().copied().unwrap_or(PlanTurn { round: 1, wave: 1 });
     ledgers::keep_plan(&plan.label(), &plan.to_text())?;
     let base = Ledger {
         rotation: Some(Rotation { plan: plan.label(), round: first.round, wave: first.wave, places }),
@@ -57,7 +57,7 @@ pub(super) fn go_on(args: &FleetRunArgs, ledger: &Ledger, control: &Control) -> 
     // Held while a person is waited for, too.
     let _lock = ledgers::lock_plan(&rotation.plan)?;
     let plan = begun_plan(&rotation.plan)?;
-    let last = Progress::from_runs(&plan, ledgers::all()?).turns().last().unwrap_or(ledger).clone();
+    let last = RotationProgress::from_runs(&plan, ledgers::all()?).turns().last().unwrap_or(ledger).clone();
     let mut whole = Whole { args, plan, control, person: Operator::new(args) };
     if last.holds_turn() {
         return whole.follow(last);
@@ -77,7 +77,7 @@ pub(super) fn guard(ledger: &Ledger) -> Result<Option<Guard>, Failure> {
     let Some(rotation) = &ledger.rotation else { return Ok(None) };
     let plan = begun_plan(&rotation.plan)?;
     let store = state::existing()?;
-    Ok(Some(Progress::from_runs(&plan, ledgers::all()?).guard(ledger, store.as_ref())))
+    Ok(Some(RotationProgress::from_runs(&plan, ledgers::all()?).guard(ledger, store.as_ref())))
 }
 
 /// The plan of this label.
@@ -126,7 +126,7 @@ impl Whole<'_> {
 
     /// Whether the moves before a turn were made: on a terminal they are listed, and somebody says so; elsewhere the command
     /// itself says so.
-    fn confirms(&mut self, ledger: &Ledger, from: Option<Turn>, to: Turn) -> Result<bool, Failure> {
+    fn confirms(&mut self, ledger: &Ledger, from: Option<PlanTurn>, to: PlanTurn) -> Result<bool, Failure> {
         if !self.person.asks() {
             return Ok(true);
         }
@@ -136,21 +136,21 @@ impl Whole<'_> {
     }
 
     /// How far the plan is carried out.
-    fn progress(&self) -> Result<Progress<'_>, Failure> {
-        Ok(Progress::from_runs(&self.plan, ledgers::all()?))
+    fn progress(&self) -> Result<RotationProgress<'_>, Failure> {
+        Ok(RotationProgress::from_runs(&self.plan, ledgers::all()?))
     }
 
     /// The run of a turn after this one; its suite is written.
-    fn begin(&self, before: &Ledger, turn: Turn) -> Result<Ledger, Failure> {
+    fn begin(&self, before: &Ledger, turn: PlanTurn) -> Result<Ledger, Failure> {
         self.progress()?.begin(before, turn, ledgers::keep_suite)
     }
 
-    fn moves(&self, from: Option<Turn>, to: Turn) -> Result<Vec<Move>, Failure> {
+    fn moves(&self, from: Option<PlanTurn>, to: PlanTurn) -> Result<Vec<Move>, Failure> {
         Ok(self.progress()?.moves(from, to))
     }
 
     /// The turn after that of a run, in which something can be measured.
-    fn next(&self, ledger: &Ledger) -> Result<Option<Turn>, Failure> {
+    fn next(&self, ledger: &Ledger) -> Result<Option<PlanTurn>, Failure> {
         Ok(self.progress()?.next(ledger))
     }
 

@@ -7,7 +7,7 @@ use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::{counted, multiple};
-use assay_fleet::{Cause, Fate, Ledger, NodeEntry};
+use assay_fleet::{Fate, Ledger, NodeCause, NodeEntry};
 
 /// How an attempt of a node ended, in a few words.
 pub(super) fn fate_words(fate: &Fate) -> String {
@@ -27,24 +27,24 @@ pub(super) fn fate_words(fate: &Fate) -> String {
 }
 
 /// Why a node did not begin, in a few words.
-pub(super) fn cause_words(cause: Cause) -> &'static str {
+pub(super) fn cause_words(cause: NodeCause) -> &'static str {
     match cause {
-        Cause::Denied => "not let in",
-        Cause::NoTunnel => "no tunnel",
-        Cause::NoProgram => "no assay there",
-        Cause::Architecture => "a program for another architecture",
-        Cause::Version => "another version of assay",
-        Cause::NoTarget => "target missing",
-        Cause::NoSpace => "no space",
-        Cause::InUse => "in use",
-        Cause::Other => "did not begin",
+        NodeCause::Denied => "not let in",
+        NodeCause::NoTunnel => "no tunnel",
+        NodeCause::NoProgram => "no assay there",
+        NodeCause::Architecture => "a program for another architecture",
+        NodeCause::Version => "another version of assay",
+        NodeCause::NoTarget => "target missing",
+        NodeCause::NoSpace => "no space",
+        NodeCause::InUse => "in use",
+        NodeCause::Other => "did not begin",
     }
 }
 
 /// What mends a cause that its own words do not say how to mend.
-fn remedy(cause: Cause) -> &'static str {
+fn remedy(cause: NodeCause) -> &'static str {
     match cause {
-        Cause::NoTunnel => "; its sshd needs AllowTcpForwarding, or --listen ADDRESS:PORT does without a tunnel",
+        NodeCause::NoTunnel => "; its sshd needs AllowTcpForwarding, or --listen ADDRESS:PORT does without a tunnel",
         _ => "",
     }
 }

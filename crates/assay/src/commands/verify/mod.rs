@@ -15,9 +15,9 @@ use assay_core::units::{Bytes, counted, nanoseconds, rate, span};
 use assay_device::TargetInfo;
 use assay_engine::{Control, Moment};
 use assay_store::new_id;
-use assay_verify::files::{self, CheckPlan, Checked, Format, Phase, Progress, Settings};
+use assay_verify::files::{self, CheckPhase, CheckPlan, CheckProgress, CheckSettings, Checked, FileFormat};
 use assay_verify::probe::{LEAST_BYTES, ProbeError};
-use assay_verify::{CheckRecord, Subject, quick};
+use assay_verify::{CheckRecord, CheckSubject, quick};
 use jiff::Timestamp;
 
 use super::finished::{OutputOptions, store_page_and_show};
@@ -53,7 +53,7 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     let device = std::fs::metadata(target).is_ok_and(|meta| crate::system::is_device(&meta));
     if let Some(path) = &args.output {
         crate::files::refuse_stdout(path)?;
-        let format = assay_report::Format::from_path(path, super::finished::FORMATS)
+        let format = assay_report::ReportFormat::from_path(path, super::finished::FORMATS)
             .map_err(|e| Failure::usage(e.to_string()))?;
         if format.is_picture() {
             return Err(Failure::usage(format!(
@@ -93,7 +93,7 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
 /// Looks at the medium; `method` says how it is checked.
 fn begin_record(args: &VerifyArgs, method: &'static str) -> Result<(CheckRecord, TargetInfo), Failure> {
     let build = own_build();
-    Ok(CheckRecord::begin(Subject {
+    Ok(CheckRecord::begin(CheckSubject {
         id: new_id(),
         version: build.version,
         commit: build.commit,
@@ -169,13 +169,13 @@ fn remove_leftovers(target: &Path) -> Result<Exit, Failure> {
 // Checks of a mounted medium.
 
 fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let usual = Settings::default();
-    let settings = Settings {
+    let usual = CheckSettings::default();
+    let settings = CheckSettings {
         keep: args.keep,
         only_read: args.only.is_some(),
         format: match args.content {
-            Some(ContentArg::F3) => Format::F3,
-            Some(ContentArg::Salted) | None => Format::Salted,
+            Some(ContentArg::F3) => FileFormat::F3,
+            Some(ContentArg::Salted) | None => FileFormat::Salted,
         },
         cache_bytes: args.cache.map_or(usual.cache_bytes, |cache| cache.0),
         fill_system: args.fill_system,
@@ -204,7 +204,7 @@ fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (start, mut announced) = (control.now(), false);
     let checked = files::check(&plan, &settings, &control, &mut |progress| {
         // Said once, as soon as the speed of both directions is known.
-        if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == Phase::Write) {
+        if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == CheckPhase::Write) {
             announced = true;
             let all = control.elapsed(&start) + left;
             status.say(&format!("takes about {} in total if it stays as fast as at the start", about(all)));
@@ -233,7 +233,7 @@ const BETWEEN_EVENTS: Duration = Duration::from_millis(250);
 struct CheckEvents {
     start: Instant,
     /// The pass that was told last, and when.
-    told: Option<(Phase, Instant)>,
+    told: Option<(CheckPhase, Instant)>,
     wanted: bool,
 }
 
@@ -260,14 +260,14 @@ impl CheckEvents {
         self.tell(EventKind::Phase { phase: name.to_owned() });
     }
 
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &CheckProgress) {
         let now = Instant::now();
         match self.told {
             Some((phase, at)) if phase == progress.phase && now.duration_since(at) < BETWEEN_EVENTS => return,
             Some((phase, _)) if phase == progress.phase => {}
             _ => self.phase(match progress.phase {
-                Phase::Write => "write",
-                Phase::Read => "read",
+                CheckPhase::Write => "write",
+                CheckPhase::Read => "read",
             }),
         }
         self.told = Some((progress.phase, now));
@@ -283,7 +283,7 @@ fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (record, _) = begin_record(args, "quick check")?;
     let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
     // What is refused is refused before anything is announced.
-    CheckPlan::new(&args.target, &Settings { fill_system, store: store.clone(), ..Settings::default() })?;
+    CheckPlan::new(&args.target, &CheckSettings { fill_system, store: store.clone(), ..CheckSettings::default() })?;
     if args.dry_run {
         return would_do(QUICK);
     }
@@ -341,10 +341,10 @@ fn about(time: Duration) -> String {
     span(Duration::from_secs(seconds.div_ceil(step) * step))
 }
 
-fn full_line(progress: &Progress) -> String {
+fn full_line(progress: &CheckProgress) -> String {
     let phase = match progress.phase {
-        Phase::Write => "writing",
-        Phase::Read => "reading",
+        CheckPhase::Write => "writing",
+        CheckPhase::Read => "reading",
     };
     let (done, total) = (Bytes(progress.done_bytes), Bytes(progress.total_bytes));
     let share = progress.done_bytes as f64 / progress.total_bytes.max(1) as f64;
@@ -358,10 +358,10 @@ fn full_line(progress: &Progress) -> String {
         line += &format!("  {}", time_left(left));
     }
     line += &match (progress.lost_sectors, progress.phase) {
-        (0, Phase::Write) => String::new(),
-        (0, Phase::Read) => format!("  nothing found so far in {done} of {total}"),
-        (lost, Phase::Write) => format!("  {} could not be written", counted(lost as usize, "sector")),
-        (lost, Phase::Read) => format!("  {} lost", counted(lost as usize, "sector")),
+        (0, CheckPhase::Write) => String::new(),
+        (0, CheckPhase::Read) => format!("  nothing found so far in {done} of {total}"),
+        (lost, CheckPhase::Write) => format!("  {} could not be written", counted(lost as usize, "sector")),
+        (lost, CheckPhase::Read) => format!("  {} lost", counted(lost as usize, "sector")),
     };
     line
 }
@@ -380,8 +380,8 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_how_fast_how_long_and_what_was_found() {
-        let mut progress = Progress {
-            phase: Phase::Read,
+        let mut progress = CheckProgress {
+            phase: CheckPhase::Read,
             done_bytes: 1 << 30,
             total_bytes: 4 << 30,
             bytes_per_second: 20e6,
@@ -397,7 +397,7 @@ mod tests {
         }
         progress.lost_sectors = 7;
         assert!(full_line(&progress).contains("7 sectors lost") && !full_line(&progress).contains("nothing found"));
-        progress.phase = Phase::Write;
+        progress.phase = CheckPhase::Write;
         assert!(full_line(&progress).contains("7 sectors could not be written"));
         assert_eq!(about(Duration::from_secs(7200 - 59)), about(Duration::from_secs(7200)));
     }

@@ -12,9 +12,9 @@ use assay_device::guard::{check_probe, check_raw};
 use assay_engine::Control;
 use assay_runner::RunError;
 use assay_verify::probe::{
-    BlockDevice, Device, Differing, Forecast, Identity, Journal, JournalError, JournalLeft, JournalPlace, Phase,
-    ProbeError, ProbePlan, Probed, Progress, Restoration, RestoreProgress, RestoreStep, Restored, Salt, Settings,
-    Standing, TimedDevice, check_suitable, described, plan, run,
+    BlockDevice, Device, Differing, Forecast, Journal, JournalError, JournalIdentity, JournalLeft, JournalPlace,
+    PlaceStanding, ProbeError, ProbePhase, ProbePlan, ProbeProgress, ProbeSettings, Probed, Restoration,
+    RestoreProgress, RestoreStep, Restored, Salt, TimedDevice, check_suitable, described, plan, run,
 };
 
 use super::{CheckEvents, begin_record, finish_record, would_do};
@@ -36,7 +36,7 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
     check_suitable(&device).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.target))))?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;
-    let identity = Identity {
+    let identity = JournalIdentity {
         bytes: device.bytes(),
         name: named.into_owned(),
         serial: seen.medium.unit,
@@ -75,9 +75,9 @@ pub(super) fn probe(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 /// How thorough the probe is. A cache that it cannot drive out on a device of `bytes` is refused.
-fn settings(args: &VerifyArgs, bytes: u64) -> Result<Settings, Failure> {
-    let Some(Bytes(asked)) = args.cache else { return Ok(Settings::usual(bytes)) };
-    let most = bytes / Settings::RUN_SHARE;
+fn settings(args: &VerifyArgs, bytes: u64) -> Result<ProbeSettings, Failure> {
+    let Some(Bytes(asked)) = args.cache else { return Ok(ProbeSettings::usual(bytes)) };
+    let most = bytes / ProbeSettings::RUN_SHARE;
     if asked > most {
         return Err(Failure::usage(format!(
             "{}: --cache {} is more than an eighth of the device; use {} at most, or check it mounted: assay verify DIR",
@@ -86,7 +86,7 @@ fn settings(args: &VerifyArgs, bytes: u64) -> Result<Settings, Failure> {
             Bytes(most)
         )));
     }
-    Ok(Settings { cache_limit_bytes: asked })
+    Ok(ProbeSettings { cache_limit_bytes: asked })
 }
 
 /// Where the journal at `path` lies. On a disk that is probed it is refused, unless that place was named.
@@ -103,7 +103,7 @@ fn place_of(args: &VerifyArgs, path: &Path) -> Result<JournalPlace, Failure> {
 }
 
 /// A journal with room for all that the probe may save.
-fn new_journal(path: &Path, identity: &Identity, most: &ProbePlan) -> Result<Journal, Failure> {
+fn new_journal(path: &Path, identity: &JournalIdentity, most: &ProbePlan) -> Result<Journal, Failure> {
     let salt = Salt::random().map_err(|e| Failure::environment(format!("no random numbers from the kernel: {e}")))?;
     let mut journal = Journal::create(path, identity, salt).inspect_err(|_| leftovers::forget_journal(path))?;
     if let Err(error) = journal.reserve(most.most_journal_bytes) {
@@ -157,7 +157,7 @@ fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, place: &JournalPl
 fn watched(
     device: &mut TimedDevice,
     journal: Journal,
-    settings: &Settings,
+    settings: &ProbeSettings,
     most: ProbePlan,
     control: &Control,
     mut status: Status,
@@ -176,17 +176,17 @@ fn watched(
     })
 }
 
-fn probe_line(progress: &Progress, forecast: &Forecast) -> String {
+fn probe_line(progress: &ProbeProgress, forecast: &Forecast) -> String {
     let phase = match progress.phase {
-        Phase::Discovering => "searching for losses",
-        Phase::FindingPeriod => "searching where addresses repeat",
-        Phase::Mapping => "searching for the exact limits",
-        Phase::Restoring => "puts everything back",
+        ProbePhase::Discovering => "searching for losses",
+        ProbePhase::FindingPeriod => "searching where addresses repeat",
+        ProbePhase::Mapping => "searching for the exact limits",
+        ProbePhase::Restoring => "puts everything back",
     };
     let (written, read) = (Bytes(progress.written_bytes), Bytes(progress.read_bytes));
     let mut line = format!("{phase}  {written} written, {read} read  {}", rate(forecast.bytes_per_second()));
     // How much a fake takes is not known before.
-    let foreseen = progress.lost == 0 && matches!(progress.phase, Phase::Discovering | Phase::Restoring);
+    let foreseen = progress.lost == 0 && matches!(progress.phase, ProbePhase::Discovering | ProbePhase::Restoring);
     if let Some(left) = forecast.left().filter(|_| foreseen) {
         line += &format!("  {}", time_left(left));
     }
@@ -252,7 +252,7 @@ pub(super) fn restore(args: &VerifyArgs, journal: &Path) -> Result<Exit, Failure
         )));
     }
     let mut device = BlockDevice::open(&permit)?;
-    let identity = Identity {
+    let identity = JournalIdentity {
         bytes: device.bytes(),
         name: named.into_owned(),
         serial: seen.medium.unit,
@@ -333,7 +333,7 @@ pub(super) fn kept_until_seen_again(journal: &str) -> String {
 
 /// Whether the device is proven to be the right one, and answers: only then nothing is lost with the journal.
 fn can_be_given_up(done: &Restored) -> bool {
-    let answers = |place: &Differing| matches!(place.standing, Standing::Blocks | Standing::Other);
+    let answers = |place: &Differing| matches!(place.standing, PlaceStanding::Blocks | PlaceStanding::Other);
     !done.untouched && !done.stopped && done.differing.iter().all(answers)
 }
 
@@ -343,9 +343,15 @@ mod tests {
 
     #[test]
     fn a_line_says_how_fast_how_long_and_what_was_found() {
-        let mut forecast = Forecast::new(plan(1 << 30, 512, &Settings::default()));
-        let mut progress =
-            Progress { phase: Phase::Discovering, written_bytes: 0, read_bytes: 0, places: 12, of: 400, lost: 0 };
+        let mut forecast = Forecast::new(plan(1 << 30, 512, &ProbeSettings::default()));
+        let mut progress = ProbeProgress {
+            phase: ProbePhase::Discovering,
+            written_bytes: 0,
+            read_bytes: 0,
+            places: 12,
+            of: 400,
+            lost: 0,
+        };
         for step in 0..200 {
             forecast.observe(&progress, Duration::from_millis(step * 10));
             progress.written_bytes += 100_000 * (step % 2);

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use assay_analysis::plan::{ExperimentPlan, Move, Turn};
+use assay_analysis::plan::{ExperimentPlan, Move, PlanTurn};
 use assay_core::text::harmless;
 use assay_engine::Control;
 
@@ -78,8 +78,8 @@ impl Operator {
 pub(super) fn text(
     plan: &ExperimentPlan,
     places: &BTreeMap<&str, &str>,
-    from: Option<Turn>,
-    to: Turn,
+    from: Option<PlanTurn>,
+    to: PlanTurn,
     moves: &[Move],
 ) -> String {
     let wave = if plan.waves() > 1 { format!(", wave {} of {}", to.wave, plan.waves()) } else { String::new() };
@@ -109,7 +109,7 @@ pub(super) fn text(
 
 #[cfg(test)]
 mod tests {
-    use assay_analysis::plan::{Moves, Request, Roster, Slots};
+    use assay_analysis::plan::{Moves, PlanRequest, Roster, Slots};
 
     use super::*;
 
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn each_move_is_a_line_to_tick_off() {
         let (text_of_suite, suite) = crate::suites::checked("smoke").unwrap();
-        let request = Request {
+        let request = PlanRequest {
             roster: &Roster::inline("EVO=1,10", "--units").unwrap(),
             slots: &Slots::parse("a,b", "--slots").unwrap(),
             rounds: 2,
@@ -135,8 +135,8 @@ mod tests {
         let plan = ExperimentPlan::new(&request).unwrap();
         let moves = [one("1", Some("a"), None), one("10", Some("b"), Some("a")), one("3\u{1b}", None, Some("b"))];
         let places = BTreeMap::from([("a", "node1"), ("b", "b")]);
-        let now = Turn { round: 1, wave: 1 };
-        let said = text(&plan, &places, Some(now), Turn { round: 2, ..now }, &moves);
+        let now = PlanTurn { round: 1, wave: 1 };
+        let said = text(&plan, &places, Some(now), PlanTurn { round: 2, ..now }, &moves);
         let lines: Vec<&str> = said.lines().collect();
         assert_eq!(lines[0], format!("Round 2 of 2 of plan {}: move before it begins", plan.label()));
         assert_eq!(lines[1], "  [ ] EVO unit 1   out of node1 (slot a)");
