@@ -8,7 +8,7 @@ use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
 use crate::ansible::{AnsibleEvent, AnsibleStep, NodeEvent, Play, Playbook, PrivateDirectory};
-use crate::cause::bounded_reason;
+use crate::error::bounded_reason;
 use crate::error::{FleetError, shown};
 use crate::ledger::{Inventory, Ledger, NodeEntry, Route};
 use crate::names::check_name;

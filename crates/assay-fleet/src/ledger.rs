@@ -12,8 +12,8 @@ use assay_store::new_id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::cause::NodeCause;
-use crate::cause::bounded_reason;
+use crate::error::NodeCause;
+use crate::error::bounded_reason;
 use crate::launch::NodeEnd;
 use crate::meeting::Mode;
 use crate::settle::Settled;

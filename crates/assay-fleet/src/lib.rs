@@ -7,9 +7,7 @@
 
 mod accept;
 mod ansible;
-mod cause;
 mod check;
-mod clean;
 mod clock;
 mod collect;
 mod conduct;
@@ -41,14 +39,12 @@ pub use accept::{
     mark_misplaced,
 };
 pub use ansible::{AnsibleEvent, NodeEvent, TaskStatus, remove_left_by_killed};
-pub use cause::NodeCause;
 pub use check::{CheckRequest, Different, FleetCheck, NodeCheck, Unfit};
-pub use clean::{Cleaned, clean};
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
-pub use collect::{Collected, Collection, Missing, NotFetched};
+pub use collect::{Cleaned, Collected, Collection, Missing, NotFetched, clean};
 pub use conduct::{Audience, Conduct, RunEvent, SuiteHandover, conduct, node_arguments};
 pub use coordinator::{Coordinator, Expected, Keep, NotKept};
-pub use error::FleetError;
+pub use error::{FleetError, NodeCause};
 pub use event_queue::{CoordinatorEvent, CoordinatorEvents};
 pub use inventory::{Ansible, InventoryNode, find_again, variables};
 pub use join::{JoinError, Joining};

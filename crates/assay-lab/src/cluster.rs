@@ -1,10 +1,8 @@
 //! A cluster on one machine: nodes that ssh reaches, each in its own namespaces.
 
 mod node;
-mod space;
 
-pub use node::{Node, NodePlan};
-pub use space::Space;
+pub use node::{Node, NodePlan, Space};
 
 use std::fmt::Write as _;
 use std::fs::{create_dir_all, write};
@@ -14,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use self::node::Keys;
-use self::space::{CONTROL, SERVER};
+use self::node::{CONTROL, Keys, SERVER};
 use crate::host::{Missing, need, run};
 use crate::limited::LimitedCard;
 

@@ -12,7 +12,7 @@ use assay_fleet::{
 };
 use assay_report::{Style, left, table};
 
-use super::nodes::{ansible, check_words, via};
+use super::records::{ansible, check_words, via};
 use super::view::AnswerCount;
 use super::words::{cause_words, fate_words};
 use crate::cli::{FleetCheckArgs, ViaArg, own_build};

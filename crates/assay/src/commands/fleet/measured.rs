@@ -10,8 +10,8 @@ use assay_fleet::{
     Conduct, Criteria, Guard, Home, Launcher, Ledger, Mode, conduct, entries, find_again, program, variables,
 };
 
-use super::nodes::{ansible, check_arguments, handed_suite, via};
 use super::records::{adopt, asked};
+use super::records::{ansible, check_arguments, handed_suite, via};
 use super::watcher::Watcher;
 use super::{ledgers, words};
 use crate::cli::{FleetRunArgs, ViaArg, own_build};

@@ -1,11 +1,9 @@
 //! `assay fleet`
 
 mod check;
-mod clean;
 mod collect;
 mod ledgers;
 mod measured;
-mod nodes;
 mod records;
 pub(super) mod report;
 mod rotate;
@@ -33,7 +31,7 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
         FleetCommand::Run(args) => run(&args),
         FleetCommand::Check(args) => check::check(&args),
         FleetCommand::Collect(args) => collect::collect(&args),
-        FleetCommand::Clean(args) => clean::clean(&args),
+        FleetCommand::Clean(args) => collect::clean(&args),
         FleetCommand::List(args) => ledgers::list_runs(&args),
         FleetCommand::Report(args) => report::report(&args),
     }
