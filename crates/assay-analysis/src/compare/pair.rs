@@ -449,19 +449,8 @@ impl GroupsUnderLoad<'_> {
 
 // Derives the verdict from a ratio and its interval.
 
-/// The rules of honest comparison. A figure at the ceiling of its bus is a lower bound of the medium: it can show that
-/// the medium is better, but not that it is worse or equal. An invalid figure is compared with nothing, and a medium
-/// that is not genuine wins nothing. `refused` is the reason why the records of the groups allow no answer: the
-/// computers are of different kinds and no common unit connects them, or the media are unknown.
-pub(super) fn judge(
-    first: &GroupFigure,
-    second: &GroupFigure,
-    numbers: Numbers,
-    (bus, refused): ([bool; 2], Option<WhyUnknown>),
-    more_is_better: bool,
-) -> Pair {
-    let second_leads = (numbers.ratio > 1.0) == more_is_better;
-    let bus = (bus[0], bus[1]);
+/// The verdict by the values alone.
+fn measured(numbers: &Numbers, second_leads: bool) -> PairVerdict {
     let measured = match numbers.answer {
         PairAnswer::Same => PairVerdict::Same,
         PairAnswer::Different if second_leads => PairVerdict::Better,
@@ -476,14 +465,30 @@ pub(super) fn judge(
     };
     // Where only one unit was measured, the variance between units is assumed. That is enough to tell models apart, but
     // not to call them equal.
-    let measured = match measured {
+    match measured {
         PairVerdict::Same | PairVerdict::CannotTell(WhyUnknown::Wide)
             if numbers.question == PairQuestion::Specimens =>
         {
             PairVerdict::CannotTell(WhyUnknown::OneUnit)
         }
         other => other,
-    };
+    }
+}
+
+/// The rules of honest comparison. A figure at the ceiling of its bus is a lower bound of the medium: it can show that
+/// the medium is better, but not that it is worse or equal. An invalid figure is compared with nothing, and a medium
+/// that is not genuine wins nothing. `refused` is the reason why the records of the groups allow no answer: the
+/// computers are of different kinds and no common unit connects them, or the media are unknown.
+pub(super) fn judge(
+    first: &GroupFigure,
+    second: &GroupFigure,
+    numbers: Numbers,
+    (bus, refused): ([bool; 2], Option<WhyUnknown>),
+    more_is_better: bool,
+) -> Pair {
+    let second_leads = (numbers.ratio > 1.0) == more_is_better;
+    let bus = (bus[0], bus[1]);
+    let measured = measured(&numbers, second_leads);
     let winner = match measured {
         PairVerdict::Better => Some(second),
         PairVerdict::Worse => Some(first),
