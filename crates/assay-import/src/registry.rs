@@ -49,6 +49,11 @@ pub fn names() -> Vec<&'static str> {
     FORMATS.iter().map(|format| format.name()).collect()
 }
 
+/// Whether a report of some format begins at a line.
+pub(crate) fn begins(text: &Text, at: usize) -> bool {
+    FORMATS.iter().any(|format| format.begins(text, at))
+}
+
 /// Characters of a line that are looked at for words.
 const LONGEST_LOOK: usize = 4_096;
 

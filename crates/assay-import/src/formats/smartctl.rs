@@ -89,7 +89,7 @@ fn is_sorted(text: &Text, at: usize) -> bool {
     let first = text.long_line(at + 1).trim_start().strip_prefix('"').unwrap_or_default();
     text.long_line(at).trim_end().ends_with('{')
         && FIRST.iter().any(|name| first.starts_with(name))
-        && text.is_known_object(at, MOST_LINES, &["\"json_format_version\"", "\"smartctl\"", "\"avail_spare\""])
+        && text.is_known_object(at, MOST_LINES)
 }
 
 /// The health that nvme prints, by the names of smartctl. It has kelvins.

@@ -8,6 +8,7 @@ mod decode;
 mod html;
 mod lines;
 mod prefix;
+mod strings;
 
 pub(crate) use decode::decode as decoded;
 pub use lines::Line;
@@ -18,7 +19,7 @@ pub(crate) const MOST_LINES: usize = 500_000;
 const LONGEST_LINE: usize = 64 << 10;
 
 /// Names by which a document of JSON is known wherever they stand in it: of smartctl, and of nvme.
-const MARKS: [&str; 3] = ["\"json_format_version\"", "\"smartctl\"", "\"avail_spare\""];
+pub(crate) const MARKS: [&str; 4] = ["\"json_format_version\"", "\"smartctl\"", "\"smart_status\"", "\"avail_spare\""];
 
 fn named(line: &str, mark: &str) -> bool {
     line.trim_start().starts_with(mark)
@@ -45,14 +46,26 @@ impl Text {
         }
         // A log may have written before each line of what holds the strings, and what they hold may be a log.
         prefix::strip(&mut lines);
-        html::expand_json_strings(&mut lines);
+        strings::expand(&mut lines);
         decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
+        prefix::strip_fenced(&mut lines);
         lines::single_spaced(&mut lines);
         prefix::comments(&mut lines);
         if !text.ends_with(['\n', '\r']) {
             lines::without_cut_number(&mut lines);
         }
+        Self::of(lines)
+    }
+
+    /// A text that stood within another as a string, without what logs put in front of its lines. Strings in it stay.
+    fn within(text: &str) -> Self {
+        let mut lines = lines::terminal_lines(text);
+        prefix::strip(&mut lines);
+        Self::of(lines)
+    }
+
+    fn of(lines: Vec<Line>) -> Self {
         let named = (0..lines.len()).filter(|at| MARKS.iter().any(|mark| named(&lines[*at].text, mark))).collect();
         Self { lines, named }
     }
@@ -95,14 +108,12 @@ impl Text {
 
     /// Whether the object that begins in line `at` has one of the names by which documents are known among its own: the
     /// next line with such a name is set in as far as its first name is.
-    pub(crate) fn is_known_object(&self, at: usize, most: usize, marks: &[&str]) -> bool {
+    pub(crate) fn is_known_object(&self, at: usize, most: usize) -> bool {
         let blanks = |line: &str| line.len() - line.trim_start().len();
         let next = self.named.get(self.named.partition_point(|named| *named <= at));
         next.is_some_and(|next| {
             let line = self.long_line(*next);
-            next - at <= most
-                && blanks(line) == blanks(self.long_line(at + 1))
-                && marks.iter().any(|mark| named(line, mark))
+            next - at <= most && blanks(line) == blanks(self.long_line(at + 1))
         })
     }
 

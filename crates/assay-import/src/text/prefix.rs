@@ -21,6 +21,13 @@ const MOST_DIGITS: usize = 19;
 /// Fewest lines, each another, with the same name in front for it to be one of a log.
 const LEAST_NAMED: usize = 3;
 
+/// What opens and closes a block of code in Markdown.
+const FENCES: [&str; 2] = ["```", "~~~"];
+/// Fewest lines of a block for its beginnings to be looked at.
+const LEAST_FENCED: usize = 3;
+/// Fewest lines of a quotation that is set in.
+const LEAST_SET_IN: usize = 3;
+
 /// Forms of a time and of what logs put behind it, each with a mark that it holds, which is looked for sooner than a
 /// shape. Each ends with one blank, or the line.
 static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
@@ -93,9 +100,42 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
     indentation(lines);
 }
 
-/// Takes off the marks of a quotation, which stand on its own lines alone; whether there were some.
+/// Takes it off within each block of code that a page has fenced: the rest of a post has none. A line that opens or closes
+/// a block stays.
+pub(super) fn strip_fenced(lines: &mut Vec<Line>) {
+    let is_fence = |line: &Line| FENCES.iter().any(|fence| line.text.trim_start().starts_with(fence));
+    if !lines.iter().any(is_fence) {
+        return;
+    }
+    let mut all: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut block: Option<Vec<Line>> = None;
+    let close = |all: &mut Vec<Line>, block: Option<Vec<Line>>| {
+        let Some(mut block) = block else { return };
+        if block.iter().filter(|line| is_filled(line)).count() >= LEAST_FENCED {
+            strip(&mut block);
+        }
+        all.append(&mut block);
+    };
+    for line in lines.drain(..) {
+        match &mut block {
+            _ if is_fence(&line) => {
+                let opens = block.is_none();
+                close(&mut all, block.take());
+                block = opens.then(Vec::new);
+                all.push(line);
+            }
+            Some(block) => block.push(line),
+            None => all.push(line),
+        }
+    }
+    close(&mut all, block);
+    *lines = all;
+}
+
+/// Takes off the marks of a quotation, which stand on its own lines alone; whether there were some. One in a list is set
+/// in: its lines have as many blanks in front.
 fn quotation(lines: &mut [Line]) -> bool {
-    let mut changed = false;
+    let mut changed = set_in(lines);
     for line in lines.iter_mut().filter(|line| line.text.starts_with('>')) {
         let mut rest = line.text.as_str();
         while let Some(behind) = rest.strip_prefix('>') {
@@ -103,6 +143,27 @@ fn quotation(lines: &mut [Line]) -> bool {
         }
         line.text.drain(..line.text.len() - rest.len());
         changed = true;
+    }
+    changed
+}
+
+/// Takes the blanks off that stand before the marks of a quotation.
+fn set_in(lines: &mut [Line]) -> bool {
+    let depth = |line: &Line| {
+        let rest = line.text.trim_start_matches([' ', '\t']);
+        (rest.starts_with("> ") || rest == ">").then(|| line.text.len() - rest.len()).filter(|blanks| *blanks > 0)
+    };
+    let (mut at, mut changed) = (0, false);
+    while at < lines.len() {
+        let blanks = depth(&lines[at]);
+        let count = lines[at..].iter().take_while(|line| blanks.is_some() && depth(line) == blanks).count();
+        if count >= LEAST_SET_IN {
+            for line in &mut lines[at..at + count] {
+                line.text.drain(..blanks.unwrap_or(0));
+            }
+            changed = true;
+        }
+        at += count.max(1);
     }
     changed
 }
