@@ -45,7 +45,9 @@ pub(crate) fn is_cut_off(text: &Text, at: usize) -> bool {
     let line = text.line(at);
     let cut = at.checked_sub(1).is_some_and(|before| text.line(before).chars().count() >= NARROWEST);
     let is_option = |word: &str| word.starts_with('-') && word.trim_start_matches('-').starts_with(char::is_alphabetic);
-    cut && !line.contains(": ") && line.split_whitespace().any(is_option)
+    // Another command has a prompt of its own.
+    let prompt = ["$ ", "# ", "% "].iter().any(|prompt| line.trim_start().starts_with(prompt));
+    cut && !prompt && !line.contains(": ") && line.split_whitespace().any(is_option)
 }
 
 /// Whether a command goes on behind this line.

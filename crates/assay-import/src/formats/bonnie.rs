@@ -145,12 +145,13 @@ impl Format for Bonnie {
     }
 }
 
-/// Whether line `at` is a heading without version and machine, with one that names the columns below it.
+/// Whether line `at` is a heading without version and machine, with one that names the columns below it. People who make it
+/// again name one of them twice: the row has as many figures as it has.
 fn is_nameless(text: &Text, at: usize) -> bool {
     NAMELESS.is_match(text.line(at).trim())
         && (at + 1..at + 4).any(|next| {
             let words: Vec<&str> = text.line(next).split_whitespace().collect();
-            words.first() == Some(&"Size") && words.last() == Some(&"%CP") && words.len() == 13
+            words.first() == Some(&"Size") && words.last() == Some(&"%CP") && matches!(words.len(), 13 | 15)
         })
 }
 

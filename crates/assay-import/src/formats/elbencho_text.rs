@@ -138,7 +138,9 @@ fn is_headless(text: &Text, at: usize) -> bool {
     let is_figure = |at: usize| {
         kind(at).is_some_and(|(name, kind)| {
             name.is_empty()
-                && (kind == "IOPS" || kind.starts_with("Throughput M") || ["Files/s", "Dirs/s"].contains(&kind))
+                && (kind == "IOPS"
+                    || kind.starts_with("Throughput M")
+                    || ["Files/s", "Dirs/s", "Objects/s"].contains(&kind))
         })
     };
     let begins = text.line(at).contains("Elapsed ")
@@ -292,7 +294,7 @@ impl Phase {
             }
             "IOPS" | "IOPS total" => self.iops = number(),
             // Of the other kind they are of a phase whose first row is lost.
-            "Files/s" | "Dirs/s" if self.name.contains("DIRS") == (name == "Dirs/s") => {
+            "Files/s" | "Dirs/s" | "Objects/s" if self.name.contains("DIRS") == (name == "Dirs/s") => {
                 self.entries = self.entries.or_else(number)
             }
             // Version 1.8 prints the unit in front.

@@ -22,6 +22,8 @@ pub(crate) struct H2testw;
 const NAME: &str = "H2testw";
 /// Most lines of a report.
 const MOST_LINES: usize = 40;
+/// Most lines between a verdict and the counts or speeds below it.
+const MOST_BELOW: usize = 4;
 /// Share of the capacity, of ten, below which a test without errors says little.
 const LEAST_TESTED: u64 = 9;
 
@@ -63,7 +65,7 @@ impl Format for H2testw {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        begins(text.line(at)) || is_headless(text, at)
+        begins(text.line(at)) && !is_prose(text, at) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -104,6 +106,17 @@ fn has_verdict(line: &str) -> bool {
 
 fn begins(line: &str) -> bool {
     has_verdict(line) || line.contains("MByte") && PARTLY.is_match(line)
+}
+
+/// Whether a sentence merely names the words of a verdict, as a manual does: others stand around them, and neither counts nor
+/// speeds below.
+fn is_prose(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    let alone = line.trim_matches(|c: char| !c.is_alphanumeric());
+    let told =
+        |line: &str| PARTLY.is_match(line) || SPEED.is_match(line) || SECTORS.is_match(line) || END.is_match(line);
+    let mut below = (at + 1..=at + MOST_BELOW).map(|next| text.line(next)).take_while(|line| !has_verdict(line));
+    !BEGINNINGS.contains(&alone) && !told(line) && !below.any(told)
 }
 
 /// Whether a report begins without its verdict: with its counts of sectors, or with its speeds.

@@ -115,8 +115,8 @@ struct IozoneRun {
     block: Option<(&'static str, Vec<u64>)>,
     /// The fewest processes that the command asked for.
     fewest: Option<u32>,
-    /// In the table of `-R` in throughput mode: whether it repeats what stands above.
-    repeats: Option<bool>,
+    /// In the table of `-R` in throughput mode: the tests above, which it repeats.
+    repeats: Option<Vec<String>>,
 }
 
 impl Default for IozoneRun {
@@ -406,7 +406,11 @@ impl IozoneRun {
             self.problems.push(Problem { line: number, what });
             return;
         };
-        for (column, (_, value)) in columns.into_iter().zip(values) {
+        let cut = self.is_cut(&columns, values);
+        if cut {
+            self.report.find(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
+        }
+        for (column, (_, value)) in columns.into_iter().zip(&values[..values.len() - usize::from(cut)]) {
             if let Some((_, name, _)) = COLUMNS.get(column) {
                 self.add(name, Some(1), Some(file), Some(record), decimal(value), self.mode);
             }
@@ -451,6 +455,23 @@ impl IozoneRun {
         Some(found)
     }
 
+    /// Whether the last number of a row is cut off: it ends before its column does, while the others end with theirs. Those of
+    /// headings and rows differ by as much in all columns, but for the blanks of tests that were not run.
+    fn is_cut(&self, columns: &[usize], values: &[(usize, &str)]) -> bool {
+        let off = |at: usize| {
+            let (column, (edge, _)) = columns.get(at).zip(values.get(at))?;
+            Some(*edge as i64 - *self.edges.get(*column)? as i64)
+        };
+        let Some(last) = values.len().checked_sub(1) else { return false };
+        let next_to = last > 0 && columns.get(last).zip(columns.get(last - 1)).is_some_and(|(a, b)| *a == b + 1);
+        let others: Vec<i64> = (0..last).filter_map(off).collect();
+        let (Some(least), Some(most), Some(own)) = (others.iter().min(), others.iter().max(), off(last)) else {
+            return false;
+        };
+        // A page that has folded blanks has moved all of them.
+        next_to && most - least <= 1 && own < least - 1
+    }
+
     /// A test of throughput mode, by what its processes count, and by what their parent does.
     fn children(&mut self, line: &str, next: &str, at: usize) {
         let Some(children) = CHILDREN.captures(line) else { return };
@@ -491,23 +512,23 @@ impl IozoneRun {
             if self.repeats.is_some() {
                 self.again(at);
             }
-            self.repeats = Some(!self.report.figures.is_empty());
+            self.repeats = Some(self.report.figures.iter().map(|figure| figure.load.name.clone()).collect());
             return true;
         }
-        let Some((repeats, told)) = self.repeats.zip(of_processes_line(line)) else { return false };
+        let Some((repeated, told)) = self.repeats.as_ref().zip(of_processes_line(line)) else { return false };
         match told {
             OfProcesses::RecordBytes(bytes) => self.block_bytes = self.block_bytes.or(bytes),
             OfProcesses::Unit(unit) if unit.starts_with("ops") => self.mode = Mode::Operations,
             OfProcesses::Unit(unit) if unit.starts_with("micro") => self.mode = Mode::Latency,
             OfProcesses::Unit(_) => self.units_told = true,
-            OfProcesses::Row(name, values) if !repeats && (values.len() == 1 || self.fewest.is_some()) => {
+            OfProcesses::Row(name, _) if repeated.iter().any(|known| known == name) => {}
+            OfProcesses::Row(name, values) if values.len() == 1 || self.fewest.is_some() => {
                 for (jobs, value) in (0..).zip(values) {
                     let jobs = self.fewest.and_then(|fewest| fewest.checked_add(jobs));
                     let span = self.file_bytes.zip(jobs).and_then(|(bytes, jobs)| bytes.checked_mul(u64::from(jobs)));
                     self.add(name, jobs, span, self.block_bytes, decimal(value), self.mode);
                 }
             }
-            OfProcesses::Row(..) if repeats => {}
             OfProcesses::Row(..) => {
                 let what = "a row of iozone whose numbers of processes no command above tells".to_owned();
                 self.problems.push(Problem { line: text.number(at), what });

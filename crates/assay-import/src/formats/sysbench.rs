@@ -141,6 +141,7 @@ fn is_headless(text: &Text, at: usize) -> bool {
     let next = text.line(at + 1).trim();
     match text.line(at).trim() {
         "CPU speed:" => next.starts_with("events per second:"),
+        line if PERFORMED.is_match(line) => TRANSFERRED.is_match(next),
         "File operations:" => next.starts_with("reads/s:"),
         "Throughput:" => next.starts_with("read:") && IOPS.is_match(next) || next.starts_with("read, MiB/s:"),
         line if OPERATIONS.is_match(line) => (at + 1..at + 4).any(|next| MEMORY.is_match(text.line(next))),
@@ -212,7 +213,10 @@ struct SysbenchRun {
 impl SysbenchRun {
     /// Takes the test from the command above the results.
     fn called(&mut self, text: &Text, at: usize) {
-        let words = commands_above(text, at, MOST_ABOVE, NAME).next().unwrap_or_default();
+        // Files are made before, and removed behind.
+        let all: Vec<Vec<String>> = commands_above(text, at, MOST_ABOVE, NAME).take(MOST_ABOVE).collect();
+        let runs = |words: &&Vec<String>| words.last().is_some_and(|word| word == "run");
+        let words = all.iter().find(runs).or(all.first()).cloned().unwrap_or_default();
         self.asked = FileOptions::from_words(&words);
         for word in words {
             self.primes = word.strip_prefix("--cpu-max-prime=").and_then(|most| most.parse().ok()).or(self.primes);
@@ -461,10 +465,10 @@ impl SysbenchRun {
     /// The share of reads in percent as it was done, where the line with what was asked for is missing.
     fn share_done(&self) -> Option<u8> {
         let [reads, writes] = match (self.operations, self.rates) {
-            ([Some(reads), Some(writes), _], _) | (_, [Some(reads), Some(writes)]) => [reads, writes],
-            _ => return None,
+            ([Some(reads), Some(writes), _], _) | (_, [Some(reads), Some(writes)]) => [reads.value, writes.value],
+            _ => self.performed?,
         };
-        let share = (reads.value / (reads.value + writes.value) * 100.0).round();
+        let share = (reads / (reads + writes) * 100.0).round();
         share.is_finite().then_some(share as u8)
     }
 

@@ -335,12 +335,16 @@ pub(super) fn text_side(line: &str) -> Option<Option<Side>> {
     if let Some(found) = NEW.captures(line) {
         let Some(op) = op(&found[1]) else { return Some(None) };
         let mut side = Side::new(op);
+        let amount = |at: usize| {
+            let unit = text_unit(found[at + 1].trim_end_matches("/s"), 1000.0);
+            number(&found[at]).zip(unit).map(|(number, unit)| number.times(unit))
+        };
+        let (binary, decimal, bytes, seconds) = (amount(4), amount(6), amount(8), milliseconds(&found[10]));
         side.told = Told {
             iops: number(&found[2]).map(|iops| iops.times(decimal_letter(&found[3]))),
-            // The decimal figure: version 3.1 prints wrong ones in MiB/s.
-            rate: number(&found[6]).zip(text_unit(&found[7], 1000.0)).map(|(number, unit)| number.times(unit)),
-            bytes: number(&found[8]).zip(text_unit(&found[9], 1000.0)).map(|(number, unit)| number.times(unit)),
-            seconds: milliseconds(&found[10]),
+            rate: decimal_or_binary(decimal, binary, bytes, seconds),
+            bytes,
+            seconds,
             operations: None,
         };
         return Some(Some(as_told(side)));
@@ -357,6 +361,19 @@ pub(super) fn text_side(line: &str) -> Option<Option<Side>> {
         operations: None,
     };
     Some(Some(as_told(side)))
+}
+
+/// The decimal rate: version 3.1 prints wrong ones in MiB/s. Some versions print 68.97 as `68.0`, in either unit: where bytes
+/// and time agree with the binary rate alone, that one counts.
+fn decimal_or_binary(
+    decimal: Option<Printed>,
+    binary: Option<Printed>,
+    bytes: Option<Printed>,
+    seconds: Option<Printed>,
+) -> Option<Printed> {
+    let agrees = |rate: Option<Printed>| Told { rate, bytes, seconds, ..Told::default() }.contradiction(None).is_none();
+    let told = decimal.and(binary).and(bytes).and(seconds).is_some();
+    if told && !agrees(decimal) && agrees(binary) { binary } else { decimal }
 }
 
 /// The line of a direction that people have shortened.
