@@ -39,6 +39,10 @@ pub const FORMATS: &[&dyn Format] = &[
     &formats::PostMark,
     &formats::DiskspdXml,
     &formats::Winsat,
+    &formats::Yabs,
+    &formats::BenchSh,
+    &formats::Pveperf,
+    &formats::RadosBench,
     &formats::Hdparm,
     &formats::Dd,
 ];

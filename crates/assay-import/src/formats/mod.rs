@@ -2,6 +2,7 @@
 
 mod amorphous;
 mod as_ssd;
+mod bench_sh;
 mod bonnie;
 mod crystaldiskmark;
 mod dd;
@@ -26,14 +27,18 @@ mod phoronix;
 mod pi_diagnostics;
 mod pibenchmarks;
 mod postmark;
+mod pveperf;
+mod rados;
 mod smart_text;
 mod smartctl;
 mod sysbench;
 mod sysbench_files;
 mod winsat;
+mod yabs;
 
 pub(crate) use amorphous::AmorphousDiskMark;
 pub(crate) use as_ssd::AsSsd;
+pub(crate) use bench_sh::BenchSh;
 pub(crate) use bonnie::Bonnie;
 pub(crate) use crystaldiskmark::CrystalDiskMark;
 pub(crate) use dd::Dd;
@@ -58,7 +63,10 @@ pub(crate) use phoronix::Phoronix;
 pub(crate) use pi_diagnostics::PiDiagnostics;
 pub(crate) use pibenchmarks::PiBenchmarks;
 pub(crate) use postmark::PostMark;
+pub(crate) use pveperf::Pveperf;
+pub(crate) use rados::RadosBench;
 pub(crate) use smart_text::SmartText;
 pub(crate) use smartctl::Smartctl;
 pub(crate) use sysbench::Sysbench;
 pub(crate) use winsat::Winsat;
+pub(crate) use yabs::Yabs;
