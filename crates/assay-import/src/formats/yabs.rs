@@ -33,7 +33,7 @@ static TITLE: LazyLock<Regex> =
 static HEADING: LazyLock<Regex> = LazyLock::new(|| regex(r"^Block Size *\| *(\d+[kKmM])i?[bB]? +\(IOPS\)"));
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(\d+)([km])(?:i?b)?(?: +\(IOPS\)|$)"));
 static ROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^(Read|Write|Total) *\|(.+)$"));
-static CELL: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+) ([KMG])B/s +\(([0-9.]+)([km]?)\)"));
+static CELL: LazyLock<Regex> = LazyLock::new(|| regex(r"^ *([0-9.]+) ([KMG])B/s +\(([0-9.]+)([km]?)\)"));
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^#? *v(20\d\d-\d\d-\d\d)"));
 
 impl Format for Yabs {
@@ -115,6 +115,11 @@ fn tables(report: &mut Report, text: &Text, at: usize) -> usize {
             end = number + 1;
         } else if let Some(row) = ROW.captures(line).filter(|_| !columns.is_empty()) {
             let place = ["Read", "Write", "Total"].iter().position(|name| *name == &row[1]).unwrap_or(0);
+            // Rows come in this order: one of a table whose heading is lost has other block sizes.
+            if columns.iter().any(|column| column.rates[place..].iter().any(Option::is_some)) {
+                report.find(Finding::SourceIncomplete { missing: Missing::Heading { section: None } });
+                break;
+            }
             for (column, cell) in columns.iter_mut().zip(row[2].split('|')) {
                 let Some(cell) = CELL.captures(cell) else { continue };
                 let kilo = match &cell[2] {

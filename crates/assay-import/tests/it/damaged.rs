@@ -67,6 +67,9 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("f3/handbook-elided-md.txt", "... 1491904/ ", "... 71491904/"),
     ("dd/script.txt", "52.1033 s, 20.6 MB/s", "52.1033 s, 20.0 MB/s"),
     ("dd/script.txt", "copied, 61.7 s", "copied, 67.1 s"),
+    ("yabs/one-half.txt", "392.76 MB/s   (6.1k)", "932.76 MB/s   (6.1k)"),
+    ("yabs/session.txt", "(1.5k)", "(4.5k)"),
+    ("rados-bench/write-and-read-md.txt", "Total writes made:      912", "Total writes made:      12"),
     ("ezfio/tests.csv", "24410,3051.25", "24410,305.125"),
 ];
 
