@@ -107,6 +107,8 @@ struct IozoneRun {
     /// Columns of a heading that was wrapped, in all of its lines.
     headed: Option<usize>,
     rows: bool,
+    /// The columns of the row before, each with where its number ends.
+    row_edges: Vec<(usize, usize)>,
     /// Whether figures stand in a line of their own below a row that was wrapped.
     wrapped: bool,
     file_bytes: Option<u64>,
@@ -138,6 +140,7 @@ impl Default for IozoneRun {
             edges: Vec::new(),
             headed: None,
             rows: false,
+            row_edges: Vec::new(),
             wrapped: false,
             file_bytes: None,
             block_bytes: None,
@@ -407,6 +410,7 @@ impl IozoneRun {
             return;
         };
         let cut = self.is_cut(&columns, values);
+        self.row_edges = columns.iter().copied().zip(values.iter().map(|(edge, _)| *edge)).collect();
         if cut {
             self.report.find(Finding::SourceIncomplete { missing: Missing::End { tool: NAME.to_owned() } });
         }
@@ -455,21 +459,24 @@ impl IozoneRun {
         Some(found)
     }
 
-    /// Whether the last number of a row is cut off: it ends before its column does, while the others end with theirs. Those of
-    /// headings and rows differ by as much in all columns, but for the blanks of tests that were not run.
+    /// Whether the last number of a row is cut off: it ends before that of the row above does, while the others end with
+    /// theirs; in the first row, before its heading. Headings and rows differ by as much in all columns, but for one, and for
+    /// the blanks of tests that were not run.
     fn is_cut(&self, columns: &[usize], values: &[(usize, &str)]) -> bool {
-        let off = |at: usize| {
+        let above = |column: usize| self.row_edges.iter().find(|(known, _)| *known == column).map(|(_, edge)| *edge);
+        let off = |at: usize, ends: &dyn Fn(usize) -> Option<usize>| {
             let (column, (edge, _)) = columns.get(at).zip(values.get(at))?;
-            Some(*edge as i64 - *self.edges.get(*column)? as i64)
+            Some(i64::try_from(*edge).ok()? - i64::try_from(ends(*column)?).ok()?)
         };
-        let Some(last) = values.len().checked_sub(1) else { return false };
-        let next_to = last > 0 && columns.get(last).zip(columns.get(last - 1)).is_some_and(|(a, b)| *a == b + 1);
-        let others: Vec<i64> = (0..last).filter_map(off).collect();
-        let (Some(least), Some(most), Some(own)) = (others.iter().min(), others.iter().max(), off(last)) else {
-            return false;
+        let Some(last) = values.len().checked_sub(1).filter(|last| *last > 0) else { return false };
+        let short = |ends: &dyn Fn(usize) -> Option<usize>, slack: i64| {
+            let others: Vec<i64> = (0..last).filter_map(|at| off(at, ends)).collect();
+            let range = others.iter().min().zip(others.iter().max());
+            // A page that has folded blanks has moved all of them.
+            range.zip(off(last, ends)).is_some_and(|((least, most), own)| most - least <= slack && own < least - slack)
         };
-        // A page that has folded blanks has moved all of them.
-        next_to && most - least <= 1 && own < least - 1
+        let next_to = columns.get(last).zip(columns.get(last - 1)).is_some_and(|(a, b)| *a == b + 1);
+        next_to && short(&|column| self.edges.get(column).copied(), 1) || short(&above, 0)
     }
 
     /// A test of throughput mode, by what its processes count, and by what their parent does.
@@ -517,7 +524,13 @@ impl IozoneRun {
         }
         let Some((repeated, told)) = self.repeats.as_ref().zip(of_processes_line(line)) else { return false };
         match told {
-            OfProcesses::RecordBytes(bytes) => self.block_bytes = self.block_bytes.or(bytes),
+            OfProcesses::RecordBytes(bytes) => {
+                self.block_bytes = self.block_bytes.or(bytes);
+                // The line that tells it above them may be lost.
+                for figure in &mut self.report.figures {
+                    figure.load.block_bytes = figure.load.block_bytes.or(bytes);
+                }
+            }
             OfProcesses::Unit(unit) if unit.starts_with("ops") => self.mode = Mode::Operations,
             OfProcesses::Unit(unit) if unit.starts_with("micro") => self.mode = Mode::Latency,
             OfProcesses::Unit(_) => self.units_told = true,
