@@ -40,6 +40,7 @@ impl Text {
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let text = decode::decode(bytes);
         let mut lines = lines::terminal_lines(&text);
+        strings::expand_long(&mut lines);
         if !html::is_markup(&text) {
             html::strip_html(&mut lines);
             html::without_forum_marks(&mut lines);
@@ -59,8 +60,7 @@ impl Text {
     }
 
     /// A text that stood within another as a string, without what logs put in front of its lines. Strings in it stay.
-    fn within(text: &str) -> Self {
-        let mut lines = lines::terminal_lines(text);
+    fn within(mut lines: Vec<Line>) -> Self {
         prefix::strip(&mut lines);
         Self::of(lines)
     }
@@ -275,9 +275,24 @@ mod tests {
             "node1: ",
             "==> default: ",
             "bench-7d9f-x2 fio ",
+            "I0514 10:00:0#.000123   12 run.go:88] ",
+            "[2024-05-14T10:00:0#Z INFO  bench] ",
+            "2024-05-14 10:00:0#,123 - INFO - ",
+            "INFO:bench:",
+            "2024-05-14T10:00:0#.1234567Z ##[debug]",
+            "05-14 10:00:0#.123  12  12 I fio     : ",
+            "May 14, 2024 @ 10:00:0#.123\t",
+            "Tue, 14 May 2024 10:00:0# GMT ",
+            "2024-05-14T10:00:0#.123456+00:00 app[fio.1]: ",
+            "node[1-4]: ",
+            "null_resource.a (remote-exec): ",
+            "(10:00:0#) INFO: ",
+            "JD> ",
+            "-- ",
+            "REM ",
         ] {
             let lines = [" a", "b: 1", "  c", "[d]"];
-            let number = |at: usize| front.replace('#', &at.to_string());
+            let number = |at: usize| front.replacen('#', &at.to_string(), 1);
             let text: String = lines.iter().enumerate().map(|(at, line)| format!("{}{line}\n", number(at))).collect();
             assert_eq!(of(text.as_bytes()), lines, "{front}");
         }

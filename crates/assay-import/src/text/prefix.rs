@@ -33,15 +33,36 @@ const LEAST_SET_IN: usize = 3;
 static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let zone = r"(?:Z| ?[+-]\d\d:?\d\d)?";
     let time = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?";
+    let level = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)";
     let patterns = [
-        // `2024-05-01T10:00:00.1234567Z `, `[2024-05-01 10:00:00,123] `.
-        (":", format!(r"^\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{time}{zone}\]?:?(?:[ \t]|$)")),
-        (":", format!(r"^\[?{time}\]?:?(?:[ \t]|$)")),
+        // Of env_logger: `[2024-05-01T10:00:00Z INFO  bench] `.
+        ("] ", format!(r"^\[\d{{4}}-\d\d-\d\dT{time}Z {level} +[^\s\]]+\](?: |$)")),
+        // `2024-05-01T10:00:00.1234567Z `, `[2024-05-01 10:00:00,123] `, `20240501 10:00:00.123 `.
+        (":", format!(r"^\[?\d{{4}}[-/]?\d\d[-/]?\d\d[T ]{time}{zone}\]?:?(?:[ \t]|$)")),
+        (":", format!(r"^[\[(]?{time}[\])]?:?(?:[ \t]|$)")),
+        // `May 14, 2024 @ 09:11:00.123`, `Tue, 14 May 2024 09:11:00 GMT`.
+        (
+            ":",
+            format!(
+                r"^(?:[A-Z][a-z]{{2}}, )?(?:\d\d )?[A-Z][a-z]{{2}} (?:\d\d?, )?\d{{4}} (?:@ )?{time}(?: GMT| UTC)?(?:[ \t]|$)"
+            ),
+        ),
+        // Of glog and Android: `I0501 10:00:00.123456   7 main.go:8] `,
+        // `05-01 10:00:00.123  1234  1234 I fio     : `.
+        ("]", format!(r"^[IWEF]\d{{4}} {time} +\d+ [^\s\]]+:\d+\](?: |$)")),
+        (":", format!(r"^\d\d-\d\d {time} +\d+ +\d+ [VDIWEF] \S+ *:(?: |$)")),
+        // Of loggers: `INFO: `, `[INFO] `, ` - INFO - `, `INFO:bench:`, `##[debug]`.
+        ("", format!(r"^(?:- )? *{level}(?: -|:)?(?: |$)")),
+        ("", format!(r"^\[ *{level} *\]:?(?: |$)")),
+        (":", format!(r"^{level}:[\w.]+:")),
+        ("##[", r"^##\[[a-z]+\]".to_owned()),
+        // Of Loki: nanoseconds.
+        ("", r"^\d{19}(?: |$)".to_owned()),
         // Of the kernel: `[   12.345678] `.
         ("]", r"^\[ *\d+\.\d{3,6}\](?: |$)".to_owned()),
         // Of syslog, with host and program.
-        (":", r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+:(?: |$)".to_owned()),
-        ("]:", r"^\S+ [^\s:\[]+\[\d+\]:(?: |$)".to_owned()),
+        (":", r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{6})? \S+ [^\s:]+:(?: |$)".to_owned()),
+        ("]:", r"^(?:\S+ )?[^\s:\[]+\[[\w.]+\]:(?: |$)".to_owned()),
         // Of containers, and of a runner of GitLab.
         ("std", r"^(?:stdout|stderr) [FP](?: |$)".to_owned()),
         ("O", r"^\d\dO(?:[ +]|$)".to_owned()),
@@ -54,11 +75,11 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 });
 /// Longest prefix in bytes.
 const LONGEST: usize = 160;
-/// A name that all lines have: `[app] `, `node1: `, `==> default: `; and those of a pod and its container, as stern prints
-/// them: `bench-7d9f fio `. A name of a pod that a controller made has a hyphen.
+/// A name that all lines have: `[app] `, `node[1-4]: `, `==> default: `, `JD> ` of a mail; and those of a pod and its
+/// container, as stern prints them: `bench-7d9f fio `. A name of a pod that a controller made has a hyphen.
 static NAMES: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     [
-        r"^(?:\[[^\[\]]+\]|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./-]*:)(?: |$)",
+        r"^(?:\[[^\[\]]+\]|\([a-z0-9_-]+\)|[A-Z]{2,3}>|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./\[\]-]*(?: \([a-z-]+\))?:)(?: |$)",
         r"^[a-z0-9.]+(?:-[a-z0-9.]+)+ [a-z][a-z0-9-]*(?: |$)",
     ]
     .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
@@ -71,7 +92,7 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
     for _ in 0..MOST_LAYERS {
         indentation(lines);
         let mut changed = quotation(lines);
-        for mark in ["//", "#", "|", ";", "*"] {
+        for mark in ["//", "#", "|", ";", "*", "--", "::", "%", "REM"] {
             // Before a bar is taken for the mark of a comment.
             if mark == "|" {
                 markdown_tables(lines);
@@ -156,9 +177,12 @@ fn set_in(lines: &mut [Line]) -> bool {
     let (mut at, mut changed) = (0, false);
     while at < lines.len() {
         let blanks = depth(&lines[at]);
-        let count = lines[at..].iter().take_while(|line| blanks.is_some() && depth(line) == blanks).count();
-        if count >= LEAST_SET_IN {
-            for line in &mut lines[at..at + count] {
+        // A page may have put a blank line behind each.
+        let part =
+            lines[at..].iter().take_while(|line| blanks.is_some() && (!is_filled(line) || depth(line) == blanks));
+        let (count, marked) = part.fold((0, 0), |(all, marked), line| (all + 1, marked + usize::from(is_filled(line))));
+        if marked >= LEAST_SET_IN {
+            for line in lines[at..at + count].iter_mut().filter(|line| is_filled(line)) {
                 line.text.drain(..blanks.unwrap_or(0));
             }
             changed = true;

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::lines::Line;
+use super::lines::{Line, terminal_lines};
 use super::{MOST_LINES, Text};
 use crate::registry;
 
@@ -31,14 +31,19 @@ const DOCUMENTS: [&str; 4] =
 /// Puts the lines of such strings in their place.
 pub(super) fn expand(lines: &mut Vec<Line>) {
     for _ in 0..MOST_LAYERS {
-        let mut changed = messages(lines);
-        changed |= keyed(lines);
-        changed |= quoted(lines);
-        if !changed {
+        // What a log in JSON holds may be such a log.
+        if !messages(lines) && !(keyed(lines) | quoted(lines, false)) {
             break;
         }
     }
     apart(lines);
+}
+
+/// Puts the lines of strings of several lines in their place, and those of a log in JSON, before anything else is taken off:
+/// they may hold markup. A string of one line is read without what stands in front of it.
+pub(super) fn expand_long(lines: &mut Vec<Line>) {
+    messages(lines);
+    quoted(lines, true);
 }
 
 fn parts(out: &mut Vec<Line>, number: u32, text: &str) {
@@ -142,7 +147,7 @@ fn string(text: &str) -> Option<String> {
 
 // Any string in which a result begins.
 
-fn quoted(lines: &mut Vec<Line>) -> bool {
+fn quoted(lines: &mut Vec<Line>, long: bool) -> bool {
     let may = |line: &Line| ["\\n", "\\\"", ";fio-"].iter().any(|mark| line.text.contains(mark));
     if !lines.iter().any(may) {
         return false;
@@ -155,7 +160,10 @@ fn quoted(lines: &mut Vec<Line>) -> bool {
             continue;
         }
         let mut rest = line.text.as_str();
-        while let Some((before, inner, behind)) = next(rest) {
+        while let Some((before, inner, behind)) = next(rest, MOST_LAYERS) {
+            if long && !inner.trim_end().contains('\n') {
+                break;
+            }
             let piece = Line { number: line.number, text: before.trim_end_matches(['"', '\'']).to_owned() };
             plain.extend(Some(piece).filter(|piece| piece.text.len() > 2));
             parts(&mut plain, line.number, inner.trim_end_matches(['\n', '\r']));
@@ -164,7 +172,7 @@ fn quoted(lines: &mut Vec<Line>) -> bool {
         }
         if rest.len() == line.text.len() {
             plain.push(line);
-        } else if rest.trim().len() > 2 {
+        } else if !rest.trim().is_empty() {
             plain.push(Line { number: line.number, text: rest.to_owned() });
         }
     }
@@ -173,8 +181,9 @@ fn quoted(lines: &mut Vec<Line>) -> bool {
     changed
 }
 
-/// The first string of a line in which a result begins: what stands before it, its text, and what follows.
-fn next(line: &str) -> Option<(&str, String, &str)> {
+/// The first string of a line in which a result begins, or a string that holds one: what stands before it, its text, and what
+/// follows.
+fn next(line: &str, layers: usize) -> Option<(&str, String, &str)> {
     let mut from = 0;
     while let Some(found) = line[from..].find(['"', '\'']) {
         let open = from + found;
@@ -185,7 +194,7 @@ fn next(line: &str) -> Option<(&str, String, &str)> {
             from = open + 1;
             continue;
         };
-        if text.len() >= SHORTEST && holds_result(&text) {
+        if text.len() >= SHORTEST && holds_result(&text, layers - 1) {
             return Some((&line[..open], text, &line[open + end..]));
         }
         from = open + end;
@@ -193,9 +202,12 @@ fn next(line: &str) -> Option<(&str, String, &str)> {
     None
 }
 
-fn holds_result(text: &str) -> bool {
-    let plain = Text::within(text);
-    (0..plain.len().min(MOST_BEFORE)).any(|at| registry::begins(&plain, at))
+fn holds_result(text: &str, layers: usize) -> bool {
+    let mut lines = terminal_lines(text);
+    messages(&mut lines);
+    let plain = Text::within(lines);
+    (0..plain.len().min(MOST_BEFORE))
+        .any(|at| registry::begins(&plain, at) || layers > 0 && next(plain.long_line(at), layers).is_some())
 }
 
 /// A string in quotation marks without its escapes, and its length with the marks. `None` where it is not closed, or has
