@@ -3,7 +3,8 @@
 //! Lines and units as its source prints them (`src/common/obj_bencher.cc` of <https://github.com/ceph/ceph>): `Bandwidth (MB/sec)`
 //! is of 2^20 bytes, latencies are seconds, `Average IOPS` is cut off to whole ones, so operations are computed from their number
 //! and the time. 16 operations are under way unless `-t` says otherwise. Each write makes an object of its own; `seq` reads them
-//! in the order of their making.
+//! in the order of their making. With `--show-time` the time stands before its lines, of the summary before the first alone.
+//! Its JSON (`--format json`) has the same names in small letters, as logs of Python print it too.
 
 use std::sync::LazyLock;
 
@@ -30,10 +31,15 @@ const NEAR: usize = 12;
 /// What is under way where no option says otherwise.
 const USUAL: u32 = 16;
 
-static FIRST: LazyLock<Regex> = LazyLock::new(|| regex(r"^Total time run: +([0-9.]+)$"));
-static ROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^([A-Z][A-Za-z ]+?) ?(?:\([A-Za-z/]+\))?: +([0-9.e+-]+)$"));
+static FIRST: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?Total time run: +([0-9.]+)$"));
+static ROW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?([A-Z][A-Za-z ]+?) ?(?:\([A-Za-z/]+\))?: +([0-9.e+-]+)$"));
 static MADE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^Maintaining (\d{1,6}) concurrent (writes|reads) (?:of (\d+) bytes|from)"));
+    LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?Maintaining (\d{1,6}) concurrent (writes|reads) (?:of (\d+) bytes|from)"));
+
+/// A number of its JSON, which versions put in quotation marks: one that is cut off has nothing behind it.
+static VALUE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"["']([a-z_]+)["'] ?: ?(?:["']([0-9][0-9.e+-]*)["']|([0-9][0-9.e+-]*) ?[,}])"#));
 
 impl Format for RadosBench {
     fn name(&self) -> &'static str {
@@ -41,7 +47,14 @@ impl Format for RadosBench {
     }
 
     fn keywords(&self) -> &'static [&'static str] {
-        &["rados bench", "total writes made", "total reads made", "total time run", "bandwidth (mb/sec)"]
+        &[
+            "rados bench",
+            "total writes made",
+            "total reads made",
+            "total time run",
+            "bandwidth (mb/sec)",
+            "total_time_run",
+        ]
     }
 
     fn needs(&self) -> &'static str {
@@ -49,6 +62,10 @@ impl Format for RadosBench {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
+        let counts = |line: &str| line.contains("total_writes_made") || line.contains("total_reads_made");
+        if let Some(from) = json(text.long_line(at)) {
+            return counts(&text.long_line(at)[from..]) || counts(text.line(at + 1));
+        }
         is_first(text.line(at))
             && (at + 1..at + 3).any(|next| {
                 let line = text.line(next).trim();
@@ -59,7 +76,17 @@ impl Format for RadosBench {
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut summary = Summary::default();
         let mut end = at + 1;
+        let document = json(text.long_line(at));
         for number in at..text.len().min(at + LONGEST) {
+            if let Some(from) = document {
+                let line = &text.long_line(number)[if number == at { from } else { 0 }..];
+                if number > at && !VALUE.is_match(line) {
+                    break;
+                }
+                values(line).for_each(|(name, value)| summary.take(name, value));
+                end = number + 1;
+                continue;
+            }
             // People explain lines behind a `#`.
             let line = text.line(number).split(" #").next().unwrap_or_default().trim();
             if number > at && is_first(line) {
@@ -94,6 +121,19 @@ fn is_first(line: &str) -> bool {
     line.contains("Total time run:") && FIRST.is_match(line.split(" #").next().unwrap_or_default().trim())
 }
 
+/// Where the summary begins in a line of JSON.
+fn json(line: &str) -> Option<usize> {
+    line.find("\"total_time_run\"").or_else(|| line.find("'total_time_run'"))
+}
+
+/// The names and numbers of a line of JSON.
+fn values(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    VALUE
+        .captures_iter(line)
+        .filter_map(|value| Some((value.get(1)?, value.get(2).or(value.get(3))?)))
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
 #[derive(Debug, Default)]
 struct Summary {
     op: Option<Op>,
@@ -109,15 +149,15 @@ impl Summary {
     fn take(&mut self, name: &str, value: &str) {
         let number = || printed(value).filter(|number| number.value > 0.0);
         let nanoseconds = || number().map(|seconds| seconds.value * 1e9);
-        match name {
-            "Total time run" => self.seconds = number(),
-            "Total writes made" => (self.op, self.operations) = (Some(Op::Write), number()),
-            "Total reads made" => (self.op, self.operations) = (Some(Op::Read), number()),
+        match name.to_lowercase().replace('_', " ").as_str() {
+            "total time run" => self.seconds = number(),
+            "total writes made" => (self.op, self.operations) = (Some(Op::Write), number()),
+            "total reads made" => (self.op, self.operations) = (Some(Op::Read), number()),
             // An operation is of this size, an object may hold several.
-            "Write size" | "Read size" => self.block = value.parse().ok().filter(|bytes| *bytes > 0),
-            "Bandwidth" => self.rate = number().map(|rate| rate.times(MIB as f64)),
-            "Average Latency" => self.latency[0] = nanoseconds(),
-            "Max latency" => self.latency[1] = nanoseconds(),
+            "write size" | "read size" => self.block = value.parse().ok().filter(|bytes| *bytes > 0),
+            "bandwidth" => self.rate = number().map(|rate| rate.times(MIB as f64)),
+            "average latency" => self.latency[0] = nanoseconds(),
+            "max latency" => self.latency[1] = nanoseconds(),
             _ => {}
         }
     }
@@ -162,10 +202,18 @@ impl Asked {
     fn above(text: &Text, at: usize, writes: bool) -> Self {
         let mut asked = Self::default();
         let mut from = at.saturating_sub(NEAR);
+        if let Some(document) = json(text.long_line(at)) {
+            let lines = (at.saturating_sub(MOST_ABOVE)..at).rev().map(|number| text.long_line(number));
+            let lines = lines.take_while(|line| json(line).is_none());
+            asked.concurrent = std::iter::once(&text.long_line(at)[..document]).chain(lines).find_map(|line| {
+                let found = values(line).find(|(name, _)| *name == "concurrent_ios");
+                found.and_then(|(_, value)| value.parse().ok())
+            });
+        }
         // Up to the command of this run its progress stands, and no other summary.
         for number in (at.saturating_sub(MOST_ABOVE)..at).rev() {
             let line = text.line(number).trim();
-            if is_first(line) {
+            if is_first(line) || json(text.long_line(number)).is_some() {
                 from = from.max(number + 1);
                 break;
             }
@@ -175,7 +223,7 @@ impl Asked {
                 from = number.saturating_sub(NEAR);
                 break;
             }
-            if line.contains("rados") && line.contains("bench") {
+            if line.contains("rados") && line.contains("bench") && !line.contains("Object prefix:") {
                 from = from.min(number);
                 break;
             }
