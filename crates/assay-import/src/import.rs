@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use assay_core::finding::{Finding, Missing};
-use assay_core::record::Record;
+use assay_core::record::{Record, schema_major};
 use serde_json::value::RawValue;
 
 use crate::group::{Groups, Options, Part};
@@ -275,7 +275,14 @@ fn own_documents(bytes: &[u8]) -> Option<Result<Vec<&str>, String>> {
     }
     let first = match text.strip_prefix('[') {
         Some(_) => serde_json::from_str::<Vec<&RawValue>>(text).ok()?.first()?.get(),
-        None => serde_json::Deserializer::from_str(text).into_iter::<&RawValue>().next()?.ok()?.get(),
+        None => match serde_json::Deserializer::from_str(text).into_iter::<&RawValue>().next()? {
+            Ok(value) => value.get(),
+            // The end is missing, as of a file that was cut off.
+            Err(error) if error.is_eof() && begins_as_record(text) => {
+                return Some(Err(format!("a record of assay is not complete: {error}")));
+            }
+            Err(_) => return None,
+        },
     };
     if !is_record(first) {
         return None;
@@ -292,6 +299,17 @@ fn own_documents(bytes: &[u8]) -> Option<Result<Vec<&str>, String>> {
         }
     }
     Some(Ok(documents))
+}
+
+/// Whether a text begins as records of assay are written: by their schema.
+fn begins_as_record(text: &str) -> bool {
+    let after = |text: &'_ str, words: &[&str]| -> Option<usize> {
+        let rest = words.iter().try_fold(text, |rest, word| rest.trim_start().strip_prefix(word))?;
+        Some(text.len() - rest.len())
+    };
+    let Some(at) = after(text, &["{", "\"schema\"", ":", "\""]) else { return false };
+    let Some((version, rest)) = text[at..].split_once('"') else { return false };
+    schema_major(version).is_some() && after(rest, &[",", "\"id\"", ":"]).is_some()
 }
 
 /// Whether a JSON object has the fields by which a record is known.
@@ -334,6 +352,19 @@ mod tests {
         batches.clear();
         import_each(File::new("a.txt", text), &options, &mut |some| take(&mut batches, some, 1)).unwrap();
         assert_eq!(batches, [500]);
+    }
+
+    /// Of a directory such a file is one that is damaged, and not one of another kind.
+    #[test]
+    fn a_record_that_was_cut_off_is_named_as_one() {
+        let refused = |text: &str| import(File::new("a.json", text.to_owned()), &Options::default()).unwrap_err();
+        for record in [r#"{"schema":"1.0","id":"0ykn","created":"20"#, "{\n  \"schema\": \"1.7\",\n  \"id\": \"0y"] {
+            let refused = refused(record);
+            assert!(matches!(&refused, ImportError::Own { reason, .. } if reason.contains("not complete")), "{refused}");
+        }
+        for other in [r#"{"schema":"x","id":1"#, r#"{"schema":"1.0","name":1"#, r#"{"schema":"1.0"#, "{", "[{", "{}"] {
+            assert!(matches!(refused(other), ImportError::Unknown { .. }), "{other}");
+        }
     }
 
     #[test]
