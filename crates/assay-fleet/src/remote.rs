@@ -18,6 +18,8 @@ use crate::transport::Endpoint;
 
 /// Interval for checking whether a command has ended.
 const LOOK: Duration = Duration::from_millis(10);
+/// How long the last words of a program that has ended are waited for.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Number of time exchanges with a node.
 const EXCHANGES: usize = 8;
 /// Longest duration of one exchange.
@@ -235,13 +237,12 @@ impl RemoteNode<'_> {
         if self.launcher == Launcher::Ssh && code == Some(NOT_REACHED) {
             return Err(RemoteError::NotReached(self.why(&tail)));
         }
-        Ok(CommandOutput { code, out, errors: tail.text() })
+        let errors = if code == Some(0) { tail.text() } else { tail.last(LAST_WORDS) };
+        Ok(CommandOutput { code, out, errors })
     }
 
     fn why(&self, tail: &Tail) -> String {
-        // Its last words may still be on their way.
-        std::thread::sleep(LOOK);
-        Some(last_line(&tail.text()))
+        Some(last_line(&tail.last(LAST_WORDS)))
             .filter(|last| !last.is_empty())
             .unwrap_or_else(|| format!("ssh does not reach {}", self.node))
     }

@@ -25,7 +25,7 @@ exit $code"#;
 /// Starts all nodes that Slurm can give; the others are groups of their own, with the reason.
 pub(super) fn start(launch: &Launch<'_>) -> Vec<NodeGroup> {
     let names = launch.places.iter().map(|place| place.node.as_str()).collect::<Vec<_>>().join(",");
-    let listed = match output("sinfo", ["--all", "--Node", "--noheader", "--nodes", &names, "--format", "%N %t"]) {
+    let listed = match output("sinfo", ["--all", "--Node", "--noheader", "--nodes", &names, "--format", "%N %t %E"]) {
         Ok(text) => text,
         Err(error) => return launch.places.iter().enumerate().map(|(n, _)| refused(n, &error.to_string())).collect(),
     };
@@ -42,8 +42,8 @@ pub(super) fn start(launch: &Launch<'_>) -> Vec<NodeGroup> {
             Some(_) if allocated.as_ref().is_some_and(|own| !own.contains(&place.node)) => {
                 groups.push(refused(number, "it is not in the allocation that this runs in"));
             }
-            Some(state) if !usable(state, allocated.is_some()) => {
-                groups.push(refused(number, &format!("Slurm says it is {state}")));
+            Some(state) if !usable(state.name, allocated.is_some()) => {
+                groups.push(refused(number, &state.words()));
             }
             Some(_) => {
                 groups.push(NodeGroup { places: vec![number], launched: srun(launch, place, allocated.is_some()) })
@@ -93,9 +93,31 @@ fn bare(program: &str) -> Command {
     command
 }
 
+/// What sinfo says of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State<'a> {
+    /// Its compact state.
+    name: &'a str,
+    /// Why it cannot be used, as an administrator or Slurm noted it.
+    reason: Option<&'a str>,
+}
+
+impl<'a> State<'a> {
+    fn read(text: &'a str) -> Self {
+        let (name, reason) = text.split_once(' ').unwrap_or((text, ""));
+        Self { name, reason: Some(reason.trim()).filter(|reason| !matches!(*reason, "" | "none" | "(null)")) }
+    }
+
+    fn words(self) -> String {
+        let silent = if self.name.ends_with('*') { ", and does not respond" } else { "" };
+        let reason = self.reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        format!("Slurm says it is {}{silent}{reason}", self.name)
+    }
+}
+
 /// The state of each node. One that is in several partitions is listed several times.
-fn states(text: &str) -> HashMap<&str, &str> {
-    text.lines().filter_map(|line| line.split_once(' ')).map(|(node, state)| (node, state.trim())).collect()
+fn states(text: &str) -> HashMap<&str, State<'_>> {
+    text.lines().filter_map(|line| line.split_once(' ')).map(|(node, rest)| (node, State::read(rest.trim()))).collect()
 }
 
 /// Whether a node can be used, by sinfo's compact state; `*` marks a node that does not respond. A drained node can
@@ -170,8 +192,12 @@ mod tests {
         for unable in ["down", "down*", "idle*", "alloc*", "fail", "unk", "unk*", "inval", "futr", ""] {
             assert!(!usable(unable, true), "{unable}");
         }
-        let states = states("n1 idle\nn2 down*\nn1 idle\n");
-        assert_eq!((states["n1"], states["n2"], states.get("n3")), ("idle", "down*", None));
+        let states =
+            states("n1 idle none\nn2 down* Not responding\nn1 idle none\nn4 drain the fan is broken\nn5 alloc\n");
+        assert_eq!((states["n1"].name, states["n2"].name, states.get("n3")), ("idle", "down*", None));
+        assert_eq!(states["n2"].words(), "Slurm says it is down*, and does not respond: Not responding");
+        assert_eq!(states["n4"].words(), "Slurm says it is drain: the fan is broken");
+        assert_eq!(states["n5"].words(), "Slurm says it is alloc");
     }
 
     #[test]

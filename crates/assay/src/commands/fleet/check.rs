@@ -227,11 +227,16 @@ fn cells(row: &NodeCheck) -> [String; 7] {
     ]
 }
 
-/// How far the time of day is ahead, in one unit with its bound.
+/// How far the time of day is ahead, with its bound.
 fn clock_cell(clock: DayClock) -> String {
     let (unit, name) =
         if clock.offset_ns.unsigned_abs().max(clock.bound_ns) < 1_000_000_000 { (1e6, "ms") } else { (1e9, "s") };
-    format!("{:+.1} ±{:.1} {name}", clock.offset_ns as f64 / unit, clock.bound_ns as f64 / unit)
+    let offset = clock.offset_ns as f64 / unit;
+    if name == "s" && clock.bound_ns < 50_000_000 {
+        // In tenths of a second it would be none.
+        return format!("{offset:+.1} s ±{:.1} ms", clock.bound_ns as f64 / 1e6);
+    }
+    format!("{offset:+.1} ±{:.1} {name}", clock.bound_ns as f64 / unit)
 }
 
 #[cfg(test)]
@@ -356,9 +361,10 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_told_in_one_unit_with_its_bound() {
+    fn a_clock_is_told_with_its_bound() {
         let of = |offset_ns, bound_ns| clock_cell(DayClock { offset_ns, bound_ns });
         assert_eq!(of(1_200_000, 840_000), "+1.2 ±0.8 ms");
-        assert_eq!(of(-9_999_600_000, 20_000_000), "-10.0 ±0.0 s");
+        assert_eq!(of(-9_999_600_000, 900_000_000), "-10.0 ±0.9 s");
+        assert_eq!(of(-9_999_600_000, 20_000_000), "-10.0 s ±20.0 ms", "no bound is zero");
     }
 }

@@ -128,7 +128,7 @@ fn line(row: &NodeRow) -> String {
     let speed = bytes_per_second.map_or_else(String::new, rate);
     text.push_str(&format!(" {speed:>9}"));
     if let Some(p99) = p99_ns {
-        text.push_str(&format!(" {:>8}", latency(*p99)));
+        text.push_str(&format!(" p99 {:>7}", latency(*p99)));
     }
     if let Some(celsius) = celsius {
         text.push_str(&format!(" {celsius:.0} °C"));
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(lines.len(), 27);
         assert_eq!(lines[0], "  28 nodes: 1 recorded, 1 missing, 1 wait, 575 MB/s in sum");
         assert_eq!(lines[1], "  node3                not here yet");
-        assert_eq!(lines[2], "  node0                  0 % rand-read-4k-q1        23.0 MB/s  1.25 ms 41 °C");
+        assert_eq!(lines[2], "  node0                  0 % rand-read-4k-q1        23.0 MB/s p99 1.25 ms 41 °C");
         assert!(lines.iter().all(|line| line.chars().count() < 80), "{lines:#?}");
     }
 

@@ -128,7 +128,10 @@ fn invalid_words(ledger: &Ledger) -> String {
 pub(super) fn far_below(loads: &[(usize, Option<f64>)]) -> String {
     let ratio = |ratio: &Option<f64>| ratio.map_or_else(String::new, |ratio| format!(" ({} times)", multiple(ratio)));
     let each: Vec<String> = loads.iter().map(|(at, of)| format!("{}{}", at + 1, ratio(of))).collect();
-    format!("by a first look far below the others under workload {}; it runs what they run", each.join(", "))
+    format!(
+        "by a first look far below the others under workload {}; it runs what they run, and the repeats decide",
+        each.join(", ")
+    )
 }
 
 #[cfg(test)]
