@@ -360,7 +360,10 @@ mod tests {
         let refused = |text: &str| import(File::new("a.json", text.to_owned()), &Options::default()).unwrap_err();
         for record in [r#"{"schema":"1.0","id":"0ykn","created":"20"#, "{\n  \"schema\": \"1.7\",\n  \"id\": \"0y"] {
             let refused = refused(record);
-            assert!(matches!(&refused, ImportError::Own { reason, .. } if reason.contains("not complete")), "{refused}");
+            assert!(
+                matches!(&refused, ImportError::Own { reason, .. } if reason.contains("not complete")),
+                "{refused}"
+            );
         }
         for other in [r#"{"schema":"x","id":1"#, r#"{"schema":"1.0","name":1"#, r#"{"schema":"1.0"#, "{", "[{", "{}"] {
             assert!(matches!(refused(other), ImportError::Unknown { .. }), "{other}");

@@ -240,6 +240,11 @@ pub(crate) fn is_file(query: &str) -> bool {
     query == STANDARD_INPUT || query.contains(['/', '.', std::path::MAIN_SEPARATOR]) && Path::new(query).exists()
 }
 
+/// Whether a name that may be another thing is that of a directory.
+pub(crate) fn is_directory(name: &str) -> bool {
+    !output::answers_a_page() && Path::new(name).is_dir()
+}
+
 /// A file or standard input in a command that is shown to be copied.
 pub(crate) fn operand(path: &str) -> String {
     if path == STANDARD_INPUT { path.to_owned() } else { output::operand(path) }

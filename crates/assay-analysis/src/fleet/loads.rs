@@ -17,6 +17,7 @@ use crate::load::Load;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::{Quantity, estimate};
 use crate::reading::{Mark, measurement};
+use crate::result::{Achieved, result_of};
 
 /// The nodes under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -148,6 +149,8 @@ pub struct FleetRow {
     pub outcome: String,
     /// Whether it is complete.
     pub complete: bool,
+    /// Whether its medium failed, which is a result, too.
+    pub medium_failed: bool,
     /// Id of its record.
     pub record: Option<String>,
     /// The model that it measured.
@@ -180,6 +183,7 @@ pub(super) fn node_row(node: &Node) -> FleetRow {
         node: node.name.clone(),
         outcome: node.outcome.clone(),
         complete: node.complete,
+        medium_failed: record.is_some_and(|record| matches!(result_of(record), Ok(Achieved::MediumFailed(_)))),
         record: record.map(|record| record.id.clone()),
         model: of.as_ref().map(|of| of.model.clone()),
         version: record.map(|record| record.tool.version.clone()),

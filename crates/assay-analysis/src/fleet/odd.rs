@@ -17,6 +17,7 @@ use crate::identity::{identity, suite};
 use crate::load::Load;
 use crate::quantity::displayed;
 use crate::rank::{LoadRanking, Notice, RankError, RankOptions, RankRemark, RankReport, SlotWarning, Unresolved, rank};
+use crate::result::{Achieved, result_of};
 
 /// The number of nodes that get an interval: those that deviate most. Longer lists are not read.
 const MOST_INTERVALS: usize = 20;
@@ -225,7 +226,7 @@ pub(super) fn far_below(run: &FleetRun, loads: &[LoadRow]) -> Vec<BelowNode> {
     for (node, record) in run.records() {
         let settled = record.cluster.as_ref().and_then(|part| part.settled.as_ref());
         let below = settled.into_iter().flat_map(|settled| &settled.loads).filter(|load| load.far_below);
-        let at: Vec<BelowAt> = below.filter_map(|load| below_at(run, loads, node, load)).collect();
+        let at: Vec<BelowAt> = below.filter_map(|load| below_at(run, loads, (node, record), load)).collect();
         if !at.is_empty() {
             all.push(BelowNode { node, at });
         }
@@ -233,13 +234,22 @@ pub(super) fn far_below(run: &FleetRun, loads: &[LoadRow]) -> Vec<BelowNode> {
     all
 }
 
-fn below_at(run: &FleetRun, loads: &[LoadRow], node: usize, settled: &SettledLoad) -> Option<BelowAt> {
+fn below_at(
+    run: &FleetRun,
+    loads: &[LoadRow],
+    (node, record): (usize, &Observation),
+    settled: &SettledLoad,
+) -> Option<BelowAt> {
     // The load as the nodes with a repeat ran it. A node without repeats has the load of the suite.
     let ran = run.records().flat_map(|(_, record)| &record.measurements);
     let ran = ran.into_iter().find(|m| m.workload.name == settled.workload && !m.repeats.is_empty())?;
     let load = Load::from_workload(&ran.workload);
     let row = loads.iter().find(|row| row.load == load)?;
     let to_median = row.figures.get(node)?.as_ref().map(|figure| figure.to_median);
+    // A figure that does not count has a reason of its own.
+    if to_median.is_none() && (row.invalid.contains(&node) || result_of(record) != Ok(Achieved::Measured)) {
+        return None;
+    }
     let better = |ratio: f64| if row.more_is_better { ratio } else { ratio.recip() };
     let agrees = to_median.is_none_or(|ratio| better(ratio) < FAR_BELOW);
     agrees.then(|| BelowAt { title: row.title.clone(), to_typical: settled.to_typical, to_median })

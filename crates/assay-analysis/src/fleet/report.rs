@@ -5,6 +5,7 @@ use assay_core::estimate::Estimate;
 use assay_core::observation::Observation;
 use serde::Serialize;
 
+use super::doubts::{Doubt, doubts};
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
 use super::odd::{BelowNode, NotRanked, OddNodes, SlotResults, far_below, odd, owners, ranked, set_apart, slots};
 use super::run::{FleetRun, is_small};
@@ -30,8 +31,12 @@ pub struct FleetReport {
     pub mode: Option<String>,
     /// Nodes, in the order of the run.
     pub nodes: Vec<FleetRow>,
+    /// Nodes that took part, as records say, and of which nothing else is known: their records are not here.
+    pub absent: usize,
     /// By load.
     pub loads: Vec<LoadRow>,
+    /// Findings that may have changed figures which count.
+    pub suspect: Vec<Doubt>,
     /// Nodes that are odd.
     pub odd: OddNodes,
     /// Nodes that are far below the others under a load that all were to run.
@@ -104,6 +109,8 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
     FleetReport {
         run: run.name.clone(),
         mode: run.mode.clone(),
+        absent: run.absent,
+        suspect: doubts(counted),
         slots: slots(counted, others, &rows, &found, &odd),
         starts: starts(records.iter().copied()),
         against: known.map(|other| against(counted, other, &all)),

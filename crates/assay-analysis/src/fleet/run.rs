@@ -33,6 +33,8 @@ pub struct FleetRun {
     pub at_a_time: Option<u32>,
     /// Nodes, each once.
     pub nodes: Vec<Node>,
+    /// Nodes that took part, as records say, and of which nothing else is known.
+    pub absent: usize,
     /// Records of earlier attempts, which are left out.
     pub repeated: usize,
     /// Records that name no unit, for which the node stands.
@@ -44,15 +46,19 @@ impl FleetRun {
     #[must_use]
     pub fn of_records(name: &str, records: Vec<Observation>) -> Self {
         let part = records.iter().find_map(|record| record.cluster.as_deref());
+        let most = records.iter().filter_map(|record| record.cluster.as_deref()).map(|part| part.nodes).max();
         let mut run = Self {
             name: name.to_owned(),
             mode: part.map(|part| part.mode.clone()),
             at_a_time: part.map(|part| part.at_a_time),
             nodes: Vec::new(),
+            absent: 0,
             repeated: 0,
             unnamed: 0,
         };
         run.take(records);
+        let most = usize::try_from(most.unwrap_or(0)).unwrap_or(usize::MAX);
+        run.absent = most.saturating_sub(run.nodes.len());
         run
     }
 
@@ -110,9 +116,10 @@ impl FleetRun {
                 continue;
             }
             let result = result_of(&record);
-            let complete = result == Ok(Achieved::Measured);
+            let complete = result.is_ok();
             let outcome = match result {
                 Ok(Achieved::Measured) => "recorded".to_owned(),
+                Ok(Achieved::MediumFailed(_)) => format!("the medium failed: {}", record.outcome.sentence()),
                 Err(NoResult::Invalid) => format!("invalid: {}", why_invalid(&record)),
                 _ => record.outcome.sentence(),
             };

@@ -1,7 +1,7 @@
 //! A run on many nodes as a document: odd nodes, each node, each load, the sums, and the limits that nodes share.
 
 use assay_analysis::compare::{PairVerdict, WhyUnknown};
-use assay_analysis::fleet::{Against, FleetReport, LoadLoss, LoadRow, NodeFigure};
+use assay_analysis::fleet::{Against, FleetReport, FleetRow, LoadLoss, LoadRow, NodeFigure};
 use assay_core::text::{capitalised, clean, statement};
 use assay_core::units::{multiple, multiples, times};
 use assay_pictures as pictures;
@@ -97,13 +97,14 @@ pub fn brief(report: &FleetReport) -> Document {
 /// A line a node, with the load under which it is furthest from the median of all.
 fn nodes(report: &FleetReport) -> Table {
     let mut order: Vec<usize> = (0..report.nodes.len()).collect();
-    order.sort_by_key(|at| (!report.nodes[*at].odd, report.nodes[*at].complete));
+    let ended_well = |row: &FleetRow| row.complete && !row.medium_failed;
+    order.sort_by_key(|at| (!report.nodes[*at].odd, ended_well(&report.nodes[*at])));
     let first = NodeColumns::from_report(report);
     let mut columns = first.titles();
     columns.extend([right("to median"), left("under")]);
     let row = |at: usize| {
         let row = &report.nodes[at];
-        let outcome = if row.complete { "recorded".to_owned() } else { statement(&row.outcome) };
+        let outcome = if ended_well(row) { "recorded".to_owned() } else { statement(&row.outcome) };
         let mut cells = first.cells(row, outcome);
         let furthest = furthest(&report.loads, at);
         cells.push(furthest.map(|(_, figure)| multiple(figure.to_median)).unwrap_or_default().into());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::fleet::{BelowAt, BelowNode, Beside, FleetReport, FleetRow, NoSum, OddAt, OddNode};
+use assay_analysis::fleet::{BelowAt, BelowNode, Beside, Doubt, FleetReport, FleetRow, NoSum, OddAt, OddNode};
 use assay_analysis::{Excluded, Reason};
 use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
@@ -43,13 +43,25 @@ pub(super) fn ratio(point: f64, low: Option<f64>, high: Option<f64>) -> String {
 
 /// The finding: how many nodes have records, which are odd, and the error probability of that.
 pub(super) fn finding(report: &FleetReport) -> String {
-    let all = report.nodes.len();
-    let recorded = format!("{} of {} recorded", report.complete(), count(all, "node"));
+    let all = report.nodes.len() + report.absent;
+    let failed = media_failed(report).map(|words| format!("; {words}")).unwrap_or_default();
+    let recorded = format!("{} of {} recorded{failed}", report.complete(), count(all, "node"));
     if report.loads.is_empty() {
         return format!("{recorded}; there is no valid figure.");
     }
     let more = [nodes_apart(report), loads_below(report)].into_iter().flatten().map(|words| format!("; {words}"));
     format!("{recorded}; {}{}.", odd_nodes(report), more.collect::<String>())
+}
+
+/// Nodes whose medium failed: nothing is read before that.
+fn media_failed(report: &FleetReport) -> Option<String> {
+    let failed = failed_nodes(report);
+    let medium = if failed.len() == 1 { "medium" } else { "media" };
+    (!failed.is_empty()).then(|| format!("the {medium} of {} failed", node_names(report, &failed)))
+}
+
+fn failed_nodes(report: &FleetReport) -> Vec<usize> {
+    (0..report.nodes.len()).filter(|at| report.nodes[*at].medium_failed).collect()
 }
 
 /// Nodes that are far below the others under a load that all were to run, and that are not named as odd under it.
@@ -139,8 +151,10 @@ fn odd_nodes(report: &FleetReport) -> String {
 const ENOUGH: usize = 4;
 
 fn too_few(report: &FleetReport) -> String {
-    // There are enough nodes, but several name one unit, or their media do not report one common model.
-    let mend = match report.nodes.len() >= ENOUGH {
+    // There are enough media, but several name one unit, or they do not report one common model.
+    let measured =
+        |row: &&FleetRow| row.record.is_some() && !row.medium_failed && !row.mounted.is_some_and(Mounted::is_no_medium);
+    let mend = match report.nodes.iter().filter(measured).count() >= ENOUGH {
         true if !report.same_unit.is_empty() => "; nodes that name the same unit count as one (--label unit=NAME)",
         true => "; --label model=NAME sets the model of media that do not report it",
         false => "",
@@ -178,16 +192,7 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
             ),
         );
     }
-    for (label, has_record) in [("not recorded", false), ("not complete", true)] {
-        let is_missing = |row: &FleetRow| !row.complete && row.record.is_some() == has_record;
-        let missing: Vec<usize> = (0..report.nodes.len()).filter(|at| is_missing(&report.nodes[*at])).collect();
-        for at in missing.iter().take(NAMED) {
-            say(label, format!("{}: {}", node_name(report, *at), statement(&report.nodes[*at].outcome)));
-        }
-        if missing.len() > NAMED {
-            say(label, node_names(report, &missing[NAMED..]));
-        }
-    }
+    unfinished(report, &mut say);
     let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for at in 0..report.nodes.len() {
         if let Some(words) = node_place(report, at) {
@@ -203,6 +208,12 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     let throttled: Vec<usize> = (0..report.nodes.len()).filter(|at| report.nodes[*at].throttled.is_some()).collect();
     if !throttled.is_empty() {
         say("throttled", format!("{}: figures reflect cooling", node_names(report, &throttled)));
+    }
+    for doubt in report.suspect.iter().take(NAMED) {
+        say("suspect", doubted(report, doubt));
+    }
+    if report.suspect.len() > NAMED {
+        say("suspect", format!("{}; assay show has all", count(report.suspect.len() - NAMED, "more finding")));
     }
     for odd in report.odd.odd.iter().skip(NAMED) {
         say("odd, too", format!("{} ({})", node_name(report, odd.node), nodes_off(odd)));
@@ -231,6 +242,47 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
         say("attempts", format!("{} of earlier attempts left out", count(report.repeated, "record")));
     }
     facts
+}
+
+/// `node1 and node2 (random write 4 KiB): other programs used 40 to 60 % of all processors`.
+fn doubted(report: &FleetReport, doubt: &Doubt) -> String {
+    let nodes = match doubt.nodes.len() {
+        all if all > NAMED && all == report.nodes.iter().filter(|row| row.record.is_some()).count() => {
+            format!("all {all} nodes")
+        }
+        _ => node_names(report, &doubt.nodes),
+    };
+    let loads = match doubt.loads.as_slice() {
+        [] => String::new(),
+        [one] => format!(" ({})", clean(one)),
+        several => format!(" ({})", count(several.len(), "load")),
+    };
+    format!("{nodes}{loads}: {}", statement(&doubt.cause))
+}
+
+/// Nodes whose medium failed, or that have no complete record, and those of which nothing is here.
+fn unfinished(report: &FleetReport, say: &mut impl FnMut(&str, String)) {
+    for at in failed_nodes(report) {
+        say("failed", format!("{}: {}", node_name(report, at), statement(&report.nodes[at].outcome)));
+    }
+    for (label, has_record) in [("not recorded", false), ("not complete", true)] {
+        let is_missing = |row: &FleetRow| !row.complete && row.record.is_some() == has_record;
+        let missing: Vec<usize> = (0..report.nodes.len()).filter(|at| is_missing(&report.nodes[*at])).collect();
+        for at in missing.iter().take(NAMED) {
+            say(label, format!("{}: {}", node_name(report, *at), statement(&report.nodes[*at].outcome)));
+        }
+        if missing.len() > NAMED {
+            say(label, node_names(report, &missing[NAMED..]));
+        }
+    }
+    if report.absent > 0 {
+        let what = if report.absent == 1 {
+            "it took part, and its record is"
+        } else {
+            "they took part, and their records are"
+        };
+        say("not here", format!("{}: {what} not here, or cannot be read", count(report.absent, "node")));
+    }
 }
 
 /// The builds of the program that measured, where they differ: figures of two builds of one version may differ.
@@ -304,7 +356,22 @@ pub(super) fn apart_items(report: &FleetReport) -> Vec<(String, String)> {
         let words = format!("{} {} under {}{more}", node_name(report, at), off_items(first), clean(title));
         Some(("not in the sum".to_owned(), words))
     };
-    outside.into_iter().filter_map(line).chain(none).collect()
+    let beside: Vec<usize> = outside.keys().copied().collect();
+    let idle = uncounted(report, &beside);
+    let uncounted = (!idle.is_empty()).then(|| {
+        let (have, figures) = if idle.len() == 1 { ("has", "its figures do") } else { ("have", "their figures do") };
+        let words = format!("{} {have} a record, and {figures} not count", node_names(report, &idle));
+        ("not in the sum".to_owned(), words)
+    });
+    outside.into_iter().filter_map(line).chain(uncounted).chain(none).collect()
+}
+
+/// Nodes with a record that are in no sum, although there are sums: what they did went on beside the others.
+fn uncounted(report: &FleetReport, beside: &[usize]) -> Vec<usize> {
+    let sums: Vec<_> = report.loads.iter().filter_map(|load| load.together.as_ref()).collect();
+    let in_none = |at: &usize| sums.iter().all(|sum| sum.shares.get(*at).is_none_or(Option::is_none));
+    let all = (0..report.nodes.len()).filter(|at| report.nodes[*at].record.is_some() && !beside.contains(at));
+    if sums.is_empty() { Vec::new() } else { all.filter(in_none).collect() }
 }
 
 /// `ended 40 s after the others`.

@@ -144,7 +144,7 @@ fn records_that_decide_nothing_are_left_out_with_their_reason() {
     let report = said(records);
     assert_eq!(report.excluded.len(), 2, "{:?}", report.excluded);
     assert!(report.loads.iter().all(|load| load.median.n == 6 && load.figures[2].is_none()));
-    assert!(!report.nodes[5].complete && report.nodes[5].outcome.contains("read-only"), "{:?}", report.nodes[5]);
+    assert!(report.nodes[5].medium_failed && report.nodes[5].outcome.contains("read-only"), "{:?}", report.nodes[5]);
     assert_eq!(report.odd.tested, 6);
 }
 
@@ -472,7 +472,8 @@ fn a_dead_node_is_a_row() {
     };
     let mut records = together(5, 19).into_iter();
     let nodes = (1..=6).map(|n| node(&format!("node{n}"), if n == 3 { None } else { records.next() })).collect();
-    let run = FleetRun { name: "aaaa".to_owned(), mode: None, at_a_time: None, nodes, repeated: 0, unnamed: 0 };
+    let run =
+        FleetRun { name: "aaaa".to_owned(), mode: None, at_a_time: None, nodes, absent: 0, repeated: 0, unnamed: 0 };
     let found = report(&run, &[], None, true);
     assert_eq!((found.nodes.len(), found.complete(), found.nodes[2].record.as_ref()), (6, 5, None));
     assert!(found.loads.iter().all(|load| load.figures[2].is_none() && load.median.n == 5));

@@ -91,9 +91,13 @@ pub(super) struct Gathered {
 }
 
 pub(super) fn gathered(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failure> {
-    match run.filter(|run| imports::is_file(run)) {
-        Some(directory) => of_files(directory, against),
-        None => of_store(run, against),
+    if let Some(directory) = run.filter(|run| imports::is_file(run)) {
+        return of_files(directory, against);
+    }
+    // A directory of records may be named like a run: then the run is meant.
+    match (of_store(run, against), run.filter(|run| imports::is_directory(run))) {
+        (Err(_), Some(directory)) => of_files(directory, against),
+        (gathered, _) => gathered,
     }
 }
 
@@ -194,14 +198,9 @@ fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failur
     }
     let at = run.map_or(Ok(0), |wanted| run_named(all.iter().map(|known| known.name.as_str()), wanted))?;
     let known = all.remove(at);
-    let mut records = Vec::with_capacity(known.summaries.len());
-    for summary in &known.summaries {
-        if let Some(store) = &store {
-            records.push(Observation::from(&store.load(&summary.id)?.record));
-        }
-    }
+    let (mut records, broken) = store.as_ref().map_or_else(|| Ok(Default::default()), |store| loaded(store, &known))?;
     queries::mark_verified(&mut records)?;
-    let reported = of_known(&known, records);
+    let reported = of_known(&known, records, &broken);
     let wanted = against.filter(|against| *against != "none");
     let wanted = wanted.map(|wanted| run_named(all.iter().map(|known| known.name.as_str()), wanted)).transpose()?;
     let (mut others, mut place) = (Vec::new(), None);
@@ -213,11 +212,36 @@ fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failur
                 if asked {
                     place = Some(others.len());
                 }
-                others.push(of_known(other, observed(store, other)?));
+                others.push(of_known(other, observed(store, other)?, &BTreeSet::new()));
             }
         }
     }
     Ok(Gathered { run: reported, others, named: place })
+}
+
+/// The records of a run, and the ids of those that cannot be read. One that is broken takes no other with it.
+fn loaded(store: &SqliteStore, known: &Known) -> Result<(Vec<Observation>, BTreeSet<String>), Failure> {
+    let (mut records, mut broken) = (Vec::with_capacity(known.summaries.len()), BTreeSet::new());
+    let mut last = None;
+    for summary in &known.summaries {
+        match store.load(&summary.id) {
+            Ok(stored) => records.push(Observation::from(&stored.record)),
+            Err(StoreError::Damaged { path, detail }) => {
+                broken.insert(summary.id.clone());
+                last = Some(StoreError::Damaged { path, detail });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match last {
+        Some(error) if records.is_empty() => return Err(error.into()),
+        Some(_) => {
+            let ids = broken.iter().cloned().collect::<Vec<_>>().join(", ");
+            output::tell_wrapped(&format!("cannot be read in the store, and left out: {ids}"));
+        }
+        None => {}
+    }
+    Ok((records, broken))
 }
 
 /// What tells the units of a run apart: the suite, and the unit or what stands for it.
@@ -246,7 +270,7 @@ fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Observation>, Fail
     Ok(records)
 }
 
-fn of_known(known: &Known, records: Vec<Observation>) -> FleetRun {
+fn of_known(known: &Known, records: Vec<Observation>, broken: &BTreeSet<String>) -> FleetRun {
     let Some(ledger) = &known.ledger else { return FleetRun::of_records(&known.name, records) };
     let node = |entry: &assay_fleet::NodeEntry| {
         let words = entry.fate.as_ref().map_or_else(|| "not begun, or under way".to_owned(), fate_words);
@@ -259,13 +283,40 @@ fn of_known(known: &Known, records: Vec<Observation>) -> FleetRun {
         mode: Some(ledger.mode.clone()),
         at_a_time: ledger.at_a_time,
         nodes: ledger.nodes.iter().map(node).collect(),
+        absent: 0,
         repeated: 0,
         unnamed: 0,
     };
     run.take(records);
-    for node in run.nodes.iter_mut().filter(|node| node.complete && node.record.is_none()) {
-        node.outcome += ", and its record is no longer here";
+    for (node, entry) in run.nodes.iter_mut().zip(&ledger.nodes) {
+        if !node.complete || node.record.is_some() {
+            continue;
+        }
+        let is_broken = entry.fate.as_ref().and_then(Fate::record).is_some_and(|id| broken.contains(id));
+        node.outcome +=
+            if is_broken { ", and its record cannot be read" } else { ", and its record is no longer here" };
         node.complete = false;
     }
     run
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_fleet::{Mode, NodeEntry};
+
+    use super::*;
+
+    /// A node that was measured is not called recorded where its record cannot be shown, and the reason is told.
+    #[test]
+    fn a_record_that_is_gone_and_one_that_is_broken_are_told_apart() {
+        let node = |name: &str, fate| NodeEntry { fate: Some(fate), attempts: 1, ..NodeEntry::new(name, "/m") };
+        let recorded = |id: &str| Fate::Recorded { id: id.to_owned() };
+        let nodes = vec![node("n1", recorded("gone")), node("n2", recorded("broken")), node("n3", Fate::Late)];
+        let ledger = Ledger::begun("local", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes);
+        let known = Known { name: "r".to_owned(), created: String::new(), ledger: Some(ledger), summaries: Vec::new() };
+        let run = of_known(&known, Vec::new(), &BTreeSet::from(["broken".to_owned()]));
+        let told: Vec<(&str, bool)> = run.nodes.iter().map(|node| (node.outcome.as_str(), node.complete)).collect();
+        let [gone, broken] = ["recorded, and its record is no longer here", "recorded, and its record cannot be read"];
+        assert_eq!(told, [(gone, false), (broken, false), ("not ready in time", false)]);
+    }
 }
