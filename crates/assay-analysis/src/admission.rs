@@ -12,6 +12,7 @@ use crate::identity::{Identity, identity, names_model};
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, Reading, measurement, reading_of};
+use crate::settle::{SettledName, settled_names};
 
 /// Splits records into those that may be grouped by model and those that may not. Records of an unknown model, and
 /// records of a small test area beside full ones, may not be grouped. A single record is always kept, because it is
@@ -133,31 +134,38 @@ pub fn share_verdicts_of_records(records: &mut [Record], checks: &[Observation])
 ///
 /// A unit that one record or check found fake, damaged or failing is bad in all its records. A genuine verdict of a
 /// check is copied to all records of the unit, together with the id of the check. A record without a unit name keeps
-/// its own verdict only.
+/// its own verdict only. Units are those of [`settle_units`](crate::settle_units) for all these records together: a check
+/// may lack the labels of the runs, and the number of the medium names its unit.
 pub fn share_verdicts(records: &mut [Observation], checks: &[Observation]) {
+    if !checks.iter().chain(records.iter()).any(|record| record.verification.is_some()) {
+        return;
+    }
+    let units = {
+        let all: Vec<&Observation> = checks.iter().chain(records.iter()).collect();
+        let of = |(record, name): (&&Observation, SettledName)| {
+            let Identity { model, unit, .. } = identity(record);
+            (name.model.unwrap_or(model), name.unit.unwrap_or(unit))
+        };
+        all.iter().zip(settled_names(&all).0).map(of).collect::<Vec<(String, String)>>()
+    };
     // A later check that sees no loss does not cancel a proven loss. Of two checks with equal weight, the later one
     // counts.
-    let mut known: HashMap<(String, String), (bool, String, Verification)> = HashMap::new();
+    let mut known: HashMap<&(String, String), (bool, String, Verification)> = HashMap::new();
     let found_by = |record: &Observation, verification: &Verification| Verification {
         by_check: Some(record.id.clone()),
         ..verification.clone()
     };
-    for record in checks.iter().chain(records.iter()) {
+    for (record, unit) in checks.iter().chain(records.iter()).zip(&units) {
         let Some(verification) = &record.verification else { continue };
-        let Identity { model, unit, .. } = identity(record);
         let (bad, created) = (verification.verdict.is_bad(), &record.created);
         let weighs_less =
             |(other_bad, other_created, _): &(bool, String, _)| (*other_bad, other_created) <= (bad, created);
-        if !unit.is_empty() && known.get(&(model.clone(), unit.clone())).is_none_or(weighs_less) {
-            known.insert((model, unit), (bad, created.clone(), found_by(record, verification)));
+        if !unit.1.is_empty() && known.get(unit).is_none_or(weighs_less) {
+            known.insert(unit, (bad, created.clone(), found_by(record, verification)));
         }
     }
-    if known.is_empty() {
-        return;
-    }
-    for record in records.iter_mut() {
-        let Identity { model, unit, .. } = identity(record);
-        let Some((bad, _, found)) = known.get(&(model, unit)) else { continue };
+    for (record, unit) in records.iter_mut().zip(&units[checks.len()..]) {
+        let Some((bad, _, found)) = known.get(unit) else { continue };
         // A record that is only a check keeps what that check saw on its day.
         let outweighs = |own: &Verification| *bad && !own.verdict.is_bad() && !record.measurements.is_empty();
         if record.verification.as_ref().is_none_or(outweighs) {
@@ -229,6 +237,28 @@ mod tests {
         assert_eq!(shared("2", &[fake]), None);
         // The unit is unknown, so no verdict is shared.
         assert_eq!(shared("", &[checked("", 1, Verdict::Fake)]), None);
+    }
+
+    /// The check was typed without the labels of the runs, or with another one; the number says whose it is.
+    #[test]
+    fn a_verdict_goes_by_the_number_of_the_medium() {
+        let run = |unit: &str, number: &str| {
+            let mut run = card("Card", unit, &[1000.0]);
+            run.labels.insert("model".to_owned(), "Ultra".to_owned());
+            run.medium.unit = Some(number.to_owned());
+            run.medium.bus = None;
+            run
+        };
+        for labels in [&[][..], &[("unit", "1")], &[("model", "Ultra")], &[("model", "Ultra"), ("unit", "zz")]] {
+            let mut check = checked("", 2, Verdict::Fake);
+            check.medium = run("1", "cid1").medium;
+            check.measurements.clear();
+            check.labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            let mut runs = [run("1", "cid1"), run("2", "cid2")];
+            share_verdicts(&mut runs, &[check]);
+            let verdicts = runs.each_ref().map(|run| run.verification.as_ref().map(|v| v.verdict));
+            assert_eq!(verdicts, [Some(Verdict::Fake), None], "{labels:?}");
+        }
     }
 
     #[test]

@@ -83,60 +83,97 @@ impl fmt::Display for UnitNote {
     }
 }
 
-/// Gives all records of a unit the same label `unit`, and returns the contradictions.
+/// Gives all records of a unit the same labels `unit` and, where only some name it, `model`, and returns the contradictions.
 pub fn settle_units<'a>(records: impl IntoIterator<Item = &'a mut Observation>) -> Vec<UnitNote> {
     let mut records: Vec<&mut Observation> = records.into_iter().collect();
-    records.sort_by(|a, b| (&a.created, &a.id).cmp(&(&b.created, &b.id)));
-    let mut numbers: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, record) in records.iter().enumerate() {
-        numbers.entry(number(record).unwrap_or_default().to_owned()).or_default().push(at);
-    }
-    numbers.remove("");
-    let mut notes = Vec::new();
-    numbers.retain(|number, of| {
-        let models: BTreeSet<String> = of.iter().map(|at| records[*at].model()).collect();
-        let mut labels: Vec<String> = Vec::new();
-        for label in of.iter().filter_map(|at| label(records[*at])) {
-            if !labels.iter().any(|known| known == label) {
-                labels.push(label.to_owned());
-            }
-        }
-        let number = number.clone();
-        let Some(model) = models.first().filter(|_| models.len() == 1).cloned() else {
-            if labels.len() > 1 {
-                notes.push(UnitNote::NoNumber { number, models: models.into_iter().collect() });
-            }
-            return false;
-        };
-        if let Some(name) = labels.first() {
-            of.iter().for_each(|at| give(records[*at], name.clone()));
-        }
-        if labels.len() > 1 {
-            notes.push(UnitNote::OneUnit { model, number, labels });
-        }
-        true
-    });
-    let mut labels: BTreeMap<(String, String), BTreeMap<String, Vec<usize>>> = BTreeMap::new();
-    for (number, of) in numbers {
-        let Some(label) = of.first().and_then(|at| label(records[*at])) else { continue };
-        let model = records[of[0]].model();
-        labels.entry((model, label.to_owned())).or_default().insert(number, of);
-    }
-    for ((model, label), numbers) in labels.into_iter().filter(|(_, numbers)| numbers.len() > 1) {
-        for (number, of) in &numbers {
-            of.iter().for_each(|at| give(records[*at], format!("{label} ({number})")));
-        }
-        notes.push(UnitNote::SeveralUnits { model, label, numbers: numbers.into_keys().collect() });
+    let (names, notes) = settled_names(&records.iter().map(|record| &**record).collect::<Vec<_>>());
+    for (record, SettledName { model, unit }) in records.iter_mut().zip(names) {
+        let given = [("model", model), ("unit", unit)];
+        record.labels.extend(given.into_iter().filter_map(|(key, name)| Some((key.to_owned(), name?))));
     }
     notes
 }
 
-fn give(record: &mut Observation, name: String) {
-    record.labels.insert("unit".to_owned(), name);
+/// The model and the unit by which a record counts, where these are other ones than it names itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct SettledName {
+    pub(crate) model: Option<String>,
+    pub(crate) unit: Option<String>,
 }
 
-fn label(record: &Observation) -> Option<&str> {
-    record.labels.get("unit").map(String::as_str).filter(|label| !label.is_empty())
+/// The names by which records count, in their order, and the contradictions. The first label, by time, names a unit.
+pub(crate) fn settled_names(records: &[&Observation]) -> (Vec<SettledName>, Vec<UnitNote>) {
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    order.sort_by(|a, b| {
+        let key = |at: usize| (&records[at].created, &records[at].id);
+        key(*a).cmp(&key(*b))
+    });
+    let mut names = vec![SettledName::default(); records.len()];
+    let mut notes = Vec::new();
+    let mut numbers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for at in order {
+        if let Some(number) = number(records[at]) {
+            numbers.entry(number).or_default().push(at);
+        }
+    }
+    let mut labelled: BTreeMap<(String, String), BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
+    for (number, of) in numbers {
+        let mut labels: Vec<&str> = Vec::new();
+        for label in of.iter().filter_map(|at| label(records[*at], "unit")) {
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        let owned = || labels.iter().map(|label| (*label).to_owned()).collect();
+        let model = match model_of(of.iter().map(|at| records[*at])) {
+            Ok(model) => model,
+            Err(models) => {
+                if labels.len() > 1 {
+                    notes.push(UnitNote::NoNumber { number: number.to_owned(), models });
+                }
+                continue;
+            }
+        };
+        for at in &of {
+            names[*at].model = Some(model.clone()).filter(|model| *model != records[*at].model());
+        }
+        let Some(name) = labels.first() else { continue };
+        of.iter().for_each(|at| names[*at].unit = Some((*name).to_owned()));
+        if labels.len() > 1 {
+            notes.push(UnitNote::OneUnit { model: model.clone(), number: number.to_owned(), labels: owned() });
+        }
+        labelled.entry((model, (*name).to_owned())).or_default().insert(number, of);
+    }
+    for ((model, label), numbers) in labelled.into_iter().filter(|(_, numbers)| numbers.len() > 1) {
+        for (number, of) in &numbers {
+            of.iter().for_each(|at| names[*at].unit = Some(format!("{label} ({number})")));
+        }
+        let numbers = numbers.into_keys().map(str::to_owned).collect();
+        notes.push(UnitNote::SeveralUnits { model, label, numbers });
+    }
+    (names, notes)
+}
+
+/// The model of records with one number: the one that labels name, if each record without such a label reports the medium
+/// of one with it. Otherwise the models, of which there are several: the number may be that of a reader.
+fn model_of<'a>(records: impl Iterator<Item = &'a Observation> + Clone) -> Result<String, Vec<String>> {
+    let mut models: BTreeSet<String> = records.clone().map(Observation::model).collect();
+    if models.len() > 1 {
+        let named: BTreeSet<&str> = records.clone().filter_map(|record| label(record, "model")).collect();
+        let (with, without): (Vec<&Observation>, Vec<&Observation>) =
+            records.partition(|record| label(record, "model").is_some());
+        let reported: BTreeSet<String> = with.iter().map(|record| record.medium.title()).collect();
+        let alike = without.iter().all(|record| reported.contains(&record.medium.title()));
+        return match named.first() {
+            Some(model) if named.len() == 1 && alike => Ok((*model).to_owned()),
+            _ => Err(models.into_iter().collect()),
+        };
+    }
+    models.pop_first().ok_or_else(Vec::new)
+}
+
+fn label<'r>(record: &'r Observation, key: &str) -> Option<&'r str> {
+    record.labels.get(key).map(String::as_str).filter(|label| !label.is_empty())
 }
 
 /// The number of a medium where it is its own, not that of a reader, bridge or volume.
@@ -280,6 +317,23 @@ mod tests {
         // A label on the first day only, and a number alone, contradict nothing.
         let mut all = [record(1, "A", "s1", "1"), record(2, "A", "s1", ""), record(1, "A", "s2", "")];
         assert_eq!(settled(&mut all), (vec!["1".to_owned(), "1".to_owned(), "s2".to_owned()], Vec::new()));
+    }
+
+    /// `assay verify /mnt/card` is typed without the labels of the runs before.
+    #[test]
+    fn a_record_without_labels_is_of_the_medium_that_its_number_names() {
+        let mut bare = record(2, "A", "s1", "");
+        bare.labels.clear();
+        let run = Observation { medium: bare.medium.clone(), ..record(1, "A", "s1", "1") };
+        let mut all = [run.clone(), bare.clone()];
+        assert_eq!(settled(&mut all), (vec!["1".to_owned(), "1".to_owned()], Vec::new()));
+        assert_eq!(identity(&all[1]).model, "A");
+        // Another medium with that number: a reader gives it.
+        bare.medium.model = Some("another".to_owned());
+        let mut all = [run.clone(), record(1, "A", "s1", "2"), bare];
+        let (units, notes) = settled(&mut all);
+        assert_eq!(units, ["1", "2", "s1"]);
+        assert!(matches!(&notes[..], [UnitNote::NoNumber { .. }]), "{notes:?}");
     }
 
     #[test]

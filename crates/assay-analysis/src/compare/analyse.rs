@@ -156,10 +156,15 @@ fn sides_not_connected(sides: &[GroupFigure]) -> BTreeSet<(usize, usize)> {
 }
 
 fn info(at: usize, group: &RecordGroup<'_>) -> GroupInfo {
-    // A check is no unit that was measured.
-    let measured = || group.records.iter().filter(|record| !is_bare_check(record));
-    let counted: Vec<&&Observation> =
-        if measured().next().is_some() { measured().collect() } else { group.records.iter().collect() };
+    // A check is no unit that was measured, and what is left out is none that was compared.
+    let of = |counts: &dyn Fn(&Observation) -> bool| -> Vec<&Observation> {
+        group.records.iter().copied().filter(|record| counts(record)).collect()
+    };
+    let steps = [
+        of(&|record| !is_bare_check(record) && excluded_whole(record).is_none()),
+        of(&|record| !is_bare_check(record)),
+    ];
+    let counted = steps.into_iter().find(|some| !some.is_empty()).unwrap_or_else(|| group.records.clone());
     let of: BTreeSet<(String, String)> = counted.iter().map(|r| identity(r)).map(|i| (i.model, i.unit)).collect();
     let models: BTreeSet<String> = of.iter().map(|(model, _)| model.clone()).collect();
     GroupInfo {

@@ -201,12 +201,22 @@ fn cases(limit: &GateLimit, c: &Comparison, groups: &[RecordGroup<'_>]) -> Resul
                 group: pair.second,
                 pair: Some(*pair),
                 smallest: smallest(limit, load, pair, c.level),
-                answer: judge(limit, load, pair),
+                answer: match judge(limit, load, pair) {
+                    LimitAnswer::Passed if has_a_fake(c, pair.second) => LimitAnswer::CannotTell(LimitDoubt::Fake),
+                    answer => answer,
+                },
             });
         }
     }
     cases.extend(missing(c).into_iter().filter(|case| is_wanted(&case.load)));
     Ok(cases)
+}
+
+/// Whether a unit of a group is not genuine. It is left out of the figures, and what holds without it does not hold for the
+/// group.
+fn has_a_fake(c: &Comparison, group: usize) -> bool {
+    let of_group = c.excluded.iter().filter(|excluded| c.group_of(excluded) == Some(group));
+    of_group.into_iter().any(|excluded| matches!(excluded.reason, Reason::NotGenuine { .. }))
 }
 
 /// Titles of the loads that a limit is about; `None` for all.
@@ -427,6 +437,30 @@ mod tests {
         assert_eq!(said(&base, &fake(slow.clone()), "slower than 15%"), doubt, "what is not genuine passes nothing");
         assert_eq!(said(&fake(base.clone()), &slow, "slower than 5%"), doubt);
         assert_eq!(said(&base, &invalid(slow), "slower than 5%"), LimitAnswer::CannotTell(LimitDoubt::Invalid));
+    }
+
+    #[test]
+    fn a_group_with_a_fake_passes_no_limit() {
+        let of = |model: &str, units: [&str; 3]| {
+            units.map(|unit| Observation {
+                labels: [("model".to_owned(), model.to_owned()), ("unit".to_owned(), unit.to_owned())].into(),
+                ..card(&format!("{model}{unit}"), unit, &BASE.map(|value| value + unit.len() as f64 * 10.0))
+            })
+        };
+        let base = of("A", ["1", "22", "333"]);
+        let mut good = of("B", ["4", "55", "666"]).to_vec();
+        let gate = |good: &[Observation]| {
+            let groups = [("a", &base[..]), ("b", good)]
+                .map(|(name, records)| RecordGroup { name: name.to_owned(), records: records.iter().collect() });
+            let shown = compare(&groups, &CompareRequest::default()).unwrap();
+            let limit = GateLimit::parse("slower than 50%").unwrap();
+            super::gate(&groups, &CompareRequest::default(), &shown, &[limit], false).unwrap().checks[0].cases[0]
+                .answer
+                .clone()
+        };
+        assert_eq!(gate(&good), LimitAnswer::Passed);
+        good.push(fake(of("B", ["7", "88", "999"])[0].clone()));
+        assert_eq!(gate(&good), LimitAnswer::CannotTell(LimitDoubt::Fake));
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub struct GroupInfo {
     pub query: String,
     /// Its models.
     pub models: Vec<String>,
-    /// Its units, each with its model; an empty name where records do not say it.
+    /// Its units with a record that is not left out as a whole, each with its model; all where there is none. An empty name
+    /// where records do not say it.
     pub units: Vec<(String, String)>,
     /// Ids of its records.
     pub records: Vec<String>,

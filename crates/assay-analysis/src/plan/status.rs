@@ -3,7 +3,7 @@
 use std::fmt;
 
 use assay_core::observation::Observation;
-use assay_core::outcome::RunFailure;
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::suite::Suite;
 use serde::Serialize;
 
@@ -137,6 +137,10 @@ pub enum MisfitReason {
     Invalid,
     /// The result is invalid, as those of the cell before it were, and the cell is given up.
     InvalidAgain,
+    /// The result is invalid, and another record of the cell is its result.
+    InvalidBesideResult,
+    /// The run holds no figure.
+    NoFigure,
     /// The medium failed in another record of the cell, which outweighs figures.
     FailedElsewhere,
 }
@@ -163,6 +167,8 @@ impl fmt::Display for MisfitReason {
             Self::Unfinished { failure } => write!(f, "did not finish: {}", failure.title()),
             Self::Invalid => f.write_str("is invalid; measure the cell again"),
             Self::InvalidAgain => f.write_str("is invalid, as another of its cell: the round goes on without the cell"),
+            Self::InvalidBesideResult => f.write_str("is invalid; the cell has a result in another record"),
+            Self::NoFigure => f.write_str("holds no figure; measure the cell again"),
             Self::FailedElsewhere => f.write_str("its medium failed in another record of the cell"),
         }
     }
@@ -224,8 +230,12 @@ pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> PlanStatus {
                 }
             })
         });
-        if let Err(reason) = counted {
-            misfits.push(Misfit { record: record.id.clone(), reason });
+        match counted {
+            Ok(outweighed) => {
+                let reason = || MisfitReason::FailedElsewhere;
+                misfits.extend(outweighed.into_iter().map(|record| Misfit { record, reason: reason() }));
+            }
+            Err(reason) => misfits.push(Misfit { record: record.id.clone(), reason }),
         }
     }
     give_up(&mut states, invalid, &mut misfits);
@@ -233,16 +243,20 @@ pub fn status(plan: &ExperimentPlan, records: &[Observation]) -> PlanStatus {
     PlanStatus { plan: label, cells, misfits }
 }
 
-/// Gives up the cells without a result that had too many `invalid` records.
+/// Gives up the cells without a result that had too many `invalid` records, and says of the others what is to be done.
 fn give_up(states: &mut [CellState], invalid: Vec<Vec<String>>, misfits: &mut [Misfit]) {
     for (state, records) in states.iter_mut().zip(invalid) {
-        if *state != CellState::Missing || records.len() < MOST_INVALID {
-            continue;
-        }
+        let reason = match state {
+            CellState::Missing if records.len() >= MOST_INVALID => MisfitReason::InvalidAgain,
+            CellState::Missing => continue,
+            _ => MisfitReason::InvalidBesideResult,
+        };
         for misfit in misfits.iter_mut().filter(|misfit| records.contains(&misfit.record)) {
-            misfit.reason = MisfitReason::InvalidAgain;
+            misfit.reason = reason.clone();
         }
-        *state = CellState::GivenUp { records };
+        if *state == CellState::Missing {
+            *state = CellState::GivenUp { records };
+        }
     }
 }
 
@@ -295,26 +309,51 @@ fn same_suite(plan: &ExperimentPlan, record: &Observation) -> Result<(), MisfitR
     }
 }
 
-/// Takes a record as the result of its cell.
-fn count(state: &mut CellState, record: &Observation) -> Result<(), MisfitReason> {
+/// Takes a record as the result of its cell, and returns the records that it outweighs.
+fn count(state: &mut CellState, record: &Observation) -> Result<Vec<String>, MisfitReason> {
     let achieved = result_of(record).map_err(|why| match why {
         NoResult::Running => MisfitReason::Running,
         NoResult::Unfinished(failure) => MisfitReason::Unfinished { failure },
         NoResult::Invalid => MisfitReason::Invalid,
     })?;
-    if let Achieved::MediumFailed(failure) = achieved {
+    let (next, outweighed) = match (achieved, std::mem::replace(state, CellState::Missing)) {
         // A later failure outweighs figures: the medium is the one that broke.
-        *state = CellState::MediumFailed { record: record.id.clone(), failure };
-        return Ok(());
-    }
-    match state {
-        CellState::Measured { records } => records.push(record.id.clone()),
-        CellState::Missing | CellState::GivenUp { .. } => {
-            *state = CellState::Measured { records: vec![record.id.clone()] };
+        (Achieved::MediumFailed(failure), before) => {
+            let outweighed = match before {
+                CellState::Measured { records } => records,
+                CellState::MediumFailed { record, .. } => vec![record],
+                CellState::GivenUp { .. } | CellState::Missing => Vec::new(),
+            };
+            (CellState::MediumFailed { record: record.id.clone(), failure }, outweighed)
         }
-        CellState::MediumFailed { .. } => return Err(MisfitReason::FailedElsewhere),
-    }
-    Ok(())
+        (Achieved::Measured, before @ CellState::MediumFailed { .. }) => {
+            *state = before;
+            return Err(MisfitReason::FailedElsewhere);
+        }
+        (Achieved::Measured, before) if !holds_a_figure(record) => {
+            *state = before;
+            return Err(MisfitReason::NoFigure);
+        }
+        (Achieved::Measured, CellState::Measured { mut records }) => {
+            records.push(record.id.clone());
+            (CellState::Measured { records }, Vec::new())
+        }
+        (Achieved::Measured, CellState::GivenUp { .. } | CellState::Missing) => {
+            (CellState::Measured { records: vec![record.id.clone()] }, Vec::new())
+        }
+    };
+    *state = next;
+    Ok(outweighed)
+}
+
+/// Whether anything was measured in a run that is complete.
+fn holds_a_figure(record: &Observation) -> bool {
+    let measured = record.measurements.iter().any(|measurement| {
+        measurement.iops.is_some()
+            || measurement.bytes_per_second.is_some()
+            || measurement.repeats.iter().any(|repeat| repeat.outcome == Outcome::Completed)
+    });
+    measured || !record.scores.is_empty()
 }
 
 // What to type for a cell of a plan.

@@ -472,6 +472,21 @@ fn records_that_do_not_fit_are_named_with_the_reason() {
     assert!(given_up.misfits.iter().all(|misfit| misfit.reason == MisfitReason::InvalidAgain), "{given_up:?}");
     let mended = status(&plan, &[invalid("a"), invalid("b"), result(&plan, cell)]);
     assert!(matches!(&mended.cells[0].state, CellState::Measured { records } if records.len() == 1), "{mended:?}");
+    assert!(mended.misfits.iter().all(|misfit| misfit.reason == MisfitReason::InvalidBesideResult), "{mended:?}");
+    // Every record of a cell whose medium failed is named.
+    let of = |id: &str, outcome: Outcome| Observation { id: id.to_owned(), outcome, ..result(&plan, cell) };
+    let hung = || failed(RunFailure::Hung);
+    let order = [of("a", Outcome::Completed), of("b", hung()), of("c", Outcome::Completed), of("d", hung())];
+    let broken = status(&plan, &order);
+    assert!(matches!(&broken.cells[0].state, CellState::MediumFailed { record, .. } if record == "d"), "{broken:?}");
+    let named: Vec<&str> = broken.misfits.iter().map(|misfit| misfit.record.as_str()).collect();
+    assert_eq!(named, ["a", "c", "b"], "{broken:?}");
+    assert!(broken.misfits.iter().all(|misfit| misfit.reason == MisfitReason::FailedElsewhere));
+    // A run that measured nothing leaves its cell open.
+    let mut empty = result(&plan, cell);
+    empty.measurements.clear();
+    let empty = status(&plan, &[empty]);
+    assert_eq!((empty.missing(), &empty.misfits[0].reason), (8, &MisfitReason::NoFigure));
     let twice = status(&plan, &[result(&plan, cell), result(&plan, cell)]);
     assert!(matches!(&twice.cells[0].state, CellState::Measured { records } if records.len() == 2));
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::estimate::Estimate;
+use assay_core::finding::ValidityVerdict;
 use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::verification::Verdict;
@@ -426,9 +427,14 @@ impl Records {
         let mut models: BTreeMap<String, ModelRecords> = BTreeMap::new();
         for entry in &catalogue.entries {
             let model = models.entry(entry.identity.model.clone()).or_default();
-            model.endings.extend(ending(entry.record));
-            model.failed.extend(failure(entry.record, &entry.identity.unit));
-            model.units.insert(entry.identity.unit.clone());
+            let (ended, failed) = (ending(entry.record), failure(entry.record, &entry.identity.unit));
+            // A run that the user or the host ended, or that did not reach the medium, shows no unit to be sound.
+            let sound = ended == Some(Ending::Done) && entry.record.validity.verdict != ValidityVerdict::Invalid;
+            if sound || failed.is_some() {
+                model.units.insert(entry.identity.unit.clone());
+            }
+            model.endings.extend(ended);
+            model.failed.extend(failed);
         }
         Self(models)
     }

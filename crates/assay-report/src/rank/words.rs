@@ -1,9 +1,11 @@
 //! Sentences about models, in the words that every output uses.
 
+use std::collections::BTreeSet;
+
 use assay_analysis::Mark;
 use assay_analysis::rank::{
-    Better, CeilingSource, LoadRanking, Medal, MediumFailure, ModelRow, PairRow, Precedence, RankReport, RankStanding,
-    UnitRow, UsedCeiling,
+    Better, CeilingSource, FailedRecord, LoadRanking, Medal, MediumFailure, ModelRow, PairRow, Precedence, RankReport,
+    RankStanding, UnitRow, UsedCeiling,
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::{capitalised, clean};
@@ -323,28 +325,39 @@ pub(super) fn is_listed(model: &ModelRow) -> bool {
 
 fn failures(model: &ModelRow) -> Option<String> {
     let share = model.failures?;
-    let what: Vec<String> = model
-        .failed
-        .iter()
-        .map(|f| {
-            let what = match f.failure {
-                MediumFailure::Check { verdict: Verdict::Fake } => "fake: it announces more than it has".to_owned(),
-                MediumFailure::Check { verdict: Verdict::Failed } => "failed while it was checked".to_owned(),
-                MediumFailure::Check { .. } => "damaged: it loses data".to_owned(),
-                MediumFailure::Run { failure, elapsed_ns } => {
-                    format!("{} after {}", failure.title(), span(std::time::Duration::from_nanos(elapsed_ns)))
-                }
-            };
-            let unit = if f.unit.is_empty() { String::new() } else { format!("unit {} ", clean(&f.unit)) };
-            format!("{unit}{what}")
-        })
-        .collect();
-    let word = if model.class == Precedence::Corrupt { "data lost by" } else { "failed:" };
+    let words = |f: &FailedRecord| {
+        let what = match f.failure {
+            MediumFailure::Check { verdict: Verdict::Fake } => "fake: it announces more than it has".to_owned(),
+            MediumFailure::Check { verdict: Verdict::Failed } => "failed while it was checked".to_owned(),
+            MediumFailure::Check { .. } => "damaged: it loses data".to_owned(),
+            MediumFailure::Run { failure, elapsed_ns } => {
+                format!("{} after {}", failure.title(), span(std::time::Duration::from_nanos(elapsed_ns)))
+            }
+        };
+        let unit = if f.unit.is_empty() { String::new() } else { format!("unit {} ", clean(&f.unit)) };
+        format!("{unit}{what}")
+    };
+    let loses = |f: &FailedRecord| match f.failure {
+        MediumFailure::Check { verdict } => verdict != Verdict::Failed,
+        MediumFailure::Run { .. } => false,
+    };
+    let lost: BTreeSet<&str> = model.failed.iter().filter(|f| loses(f)).map(|f| f.unit.as_str()).collect();
+    let part = |word: &str, of: &dyn Fn(&FailedRecord) -> bool| {
+        let some: Vec<&FailedRecord> = model.failed.iter().filter(|f| of(f)).collect();
+        let units: BTreeSet<&str> = some.iter().map(|f| f.unit.as_str()).collect();
+        let mut said: Vec<String> = Vec::new();
+        for one in some.into_iter().map(words) {
+            if !said.contains(&one) {
+                said.push(one);
+            }
+        }
+        (!units.is_empty()).then(|| format!("{word} {} of {} units: {}", units.len(), share.of, said.join(", ")))
+    };
+    // A unit that lost data is named for that alone.
+    let parts = [part("data lost by", &loses), part("failed:", &|f| !lost.contains(f.unit.as_str()))];
     Some(format!(
-        "{word} {} of {} units: {}; of all such units {:.0} to {:.0} % fail ({:.0} % confidence)",
-        share.failed,
-        share.of,
-        what.join(", "),
+        "{}; of all such units {:.0} to {:.0} % fail ({:.0} % confidence)",
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; "),
         share.low * 100.0,
         share.high * 100.0,
         share.level * 100.0
