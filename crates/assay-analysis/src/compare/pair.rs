@@ -115,6 +115,8 @@ pub(super) fn pair(
             let known = |side: &GroupFigure| if units(side).len() > 1 { squared_error(&side.values) } else { 0.0 };
             let single = [first, second].iter().filter(|side| units(side).len() == 1).count();
             let half = specimens(1.0 - options.alpha, single, known(first) + known(second)).unwrap_or(f64::INFINITY);
+            // The prior is no bound: a unit whose own values differ by more is known no better than they allow.
+            let half = half.max(scatter::of_single_units((first, second), 1.0 - options.alpha));
             numbers(question, &PairComparison::from_difference(welch.ratio.ln(), half, welch.n, options.delta))
         }
         PairQuestion::Runs | PairQuestion::Units if bare => numbers(question, &welch),

@@ -50,6 +50,20 @@ pub(super) fn squared_error(values: &[f64]) -> f64 {
     log_squares(&values.iter().map(|v| v.ln()).collect::<Vec<f64>>()) / (n - 1.0) / n
 }
 
+/// Half of the interval, at `level`, of the difference of logarithms of two sides by what the values of those sides show that
+/// are of one unit; 0 where none has several values.
+pub(super) fn of_single_units((first, second): (&Side, &Side), level: f64) -> f64 {
+    let of = |side: &Side| {
+        let n = side.values.len();
+        if units(side).len() != 1 || n < 2 {
+            return 0.0;
+        }
+        let t = u32::try_from(n - 1).ok().and_then(|degrees| student_t(level, degrees)).unwrap_or(f64::INFINITY);
+        t * squared_error(&side.values).sqrt()
+    };
+    of(first).hypot(of(second))
+}
+
 /// What days took from all units of a side and not of the other, in variances of a day; 0 where the sides were measured on
 /// the same days, or each unit on days of its own.
 pub(super) fn unshared_days(first: &GroupFigure, second: &GroupFigure) -> f64 {

@@ -579,6 +579,15 @@ fn two_cards_of_different_models_are_compared_as_cards() {
     let (low, high) = pair.models.unwrap();
     assert!(low < 1.0 && high > 1.0, "their models are another question: {pair:?}");
     assert!(of(100.0, true, false).models.unwrap().1 < 1.0);
+    // Two runs of one unit that differ by a factor of twenty say as little of its model as of itself.
+    let wild =
+        [1620.0, 36_800.0].map(|v| record("w", "Wild", "1", vec![measured(random_read(), &[v * 0.999, v, v * 1.001])]));
+    for units in [true, false] {
+        let request = CompareRequest { units, ..CompareRequest::default() };
+        let c = compare(&[group("w", &[&wild[0], &wild[1]]), group("a", &[&mine])], &request).unwrap();
+        let pair = c.primary().unwrap().pairs[0];
+        assert!(matches!(pair.verdict, PairVerdict::CannotTell(_)), "{units}: {pair:?}");
+    }
     assert_eq!(of(300.0, false, false).question, PairQuestion::Specimens, "--by model");
     let one = record("p", "Third", "1", vec![measured(random_read(), &[4600.0])]);
     let request = CompareRequest { units: true, ..CompareRequest::default() };
