@@ -281,9 +281,6 @@ impl Shown {
 /// Ends of an interval count as symmetric where they differ by less than this share of its half.
 const SYMMETRIC: f64 = 0.3;
 
-/// An interval wider than this factor is useless, and breaks tables.
-const USELESS: f64 = 100.0;
-
 /// `estimate` in units of `unit`.
 pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     let point = estimate.point / unit;
@@ -291,7 +288,7 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
         return Shown { value, spread: format!("n={}", estimate.n), kind: Spread::Count };
     };
-    if high / low > USELESS {
+    if high / low > crate::change::USELESS {
         return Shown { value, spread: "(no useful interval)".to_owned(), kind: Spread::Ends };
     }
     let (low, high) = (low / unit, high / unit);

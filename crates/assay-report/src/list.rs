@@ -235,6 +235,8 @@ impl Listed {
         };
         let row = |row: &[String; COLUMNS.len()]| {
             let cell = |at: &usize| match COLUMNS[*at].kind {
+                // Paths of one directory differ at their end.
+                Kind::Medium if row[*at].starts_with('/') => end_of(&row[*at], name).into(),
                 Kind::Medium => shorten(&row[*at], name).into(),
                 _ => list_lines(&row[*at]),
             };

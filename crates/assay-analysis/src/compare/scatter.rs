@@ -52,8 +52,8 @@ pub(super) fn squared_error(values: &[f64]) -> f64 {
 
 /// Half of the interval, at `level`, of the difference of logarithms of two sides by what the values of those sides show that
 /// are of one unit; 0 where none has several values.
-pub(super) fn of_single_units((first, second): (&Side, &Side), level: f64) -> f64 {
-    let of = |side: &Side| {
+pub(super) fn of_single_units((first, second): (&GroupFigure, &GroupFigure), level: f64) -> f64 {
+    let of = |side: &GroupFigure| {
         let n = side.values.len();
         if units(side).len() != 1 || n < 2 {
             return 0.0;

@@ -39,6 +39,8 @@ impl Figures<'_> {
     fn titled(&self, column: &LoadColumn, shown: Shown) -> String {
         let what = match self.scopes[column.scope].quantity(&column.load) {
             Quantity::Iops | Quantity::BytesPerSecond => shown.unit.to_owned(),
+            // Its unit says it already.
+            Quantity::DurableBytesPerSecond => shown.unit.to_owned(),
             other => format!("{} {}", other.title(), shown.unit),
         };
         format!("{}, {what}", column.title)

@@ -6,10 +6,11 @@ use assay_analysis::compare::{
 use assay_analysis::{Mark, Quantity};
 use assay_core::observation::Observation;
 use assay_core::text::clean;
-use assay_core::units::{figures, fixed, trimmed};
+use assay_core::units::trimmed;
 
 use super::names::{basis_name, group_name};
 use crate::caveats::needed;
+use crate::change::{self, change};
 use crate::facts;
 use crate::terminal::Paint;
 use crate::verdict::capitalised;
@@ -293,8 +294,6 @@ fn change_words(quantity: Quantity) -> [&'static str; 2] {
     if quantity.more_is_better() { ["faster", "slower"] } else { ["higher", "lower"] }
 }
 
-/// An interval wider than this factor is useless.
-const USELESS: f64 = 100.0;
 /// Shares below this are shown as no difference at all.
 const EQUAL: f64 = 1e-9;
 
@@ -309,7 +308,7 @@ pub(super) fn found(pair: &Pair, quantity: Quantity, (first, second): (&str, &st
         (format!("{} of {second}", quantity.title()), format!("that of {first}"))
     };
     let word = if (pair.ratio - 1.0).abs() < EQUAL {
-        return format!("{subject} has the same figure as {than}{}", ends(pair, 1));
+        return format!("{subject} has the same figure as {than}{}", change::ends(pair.low.zip(pair.high), 1));
     } else if pair.ratio < 1.0 {
         less
     } else {
@@ -326,65 +325,12 @@ pub(super) fn found(pair: &Pair, quantity: Quantity, (first, second): (&str, &st
 /// The difference of the second from the first: `−1 % (−21 … +24 %)`; without parentheses where there is no interval.
 pub(super) fn difference(pair: &Pair) -> String {
     let least = if pair.at_least { "at least " } else { "" };
-    let share = pair.ratio - 1.0;
-    let decimals = decimals(pair);
-    // Digits that the interval does not support, only where there is nothing else.
-    let shown = (decimals..3).find(|decimals| !is_zero(&percent(share, *decimals))).unwrap_or(2);
-    format!("{least}{} %{}", percent(share, shown), ends(pair, decimals))
-}
-
-/// The interval in parentheses, or nothing.
-fn ends(pair: &Pair, decimals: usize) -> String {
-    match pair.low.zip(pair.high) {
-        Some((low, high)) if high / low > USELESS => " (no useful interval)".to_owned(),
-        Some((low, high)) => format!(" ({})", range(low, high, decimals)),
-        None => String::new(),
-    }
+    format!("{least}{}", change(pair.ratio, pair.low.zip(pair.high)))
 }
 
 /// How much two runs differed, as an interval: `+3.4 … +14.2 %`.
 fn interval(low: f64, high: f64) -> String {
-    range(low, high, decimals_within(low, high))
-}
-
-fn range(low: f64, high: f64, decimals: usize) -> String {
-    format!("{} … {} %", percent(low - 1.0, decimals), percent(high - 1.0, decimals))
-}
-
-/// As many decimals as the interval supports.
-fn decimals(pair: &Pair) -> usize {
-    match pair.low.zip(pair.high) {
-        Some((low, high)) if high / low <= USELESS => decimals_within(low, high),
-        Some(_) => 0,
-        None if (pair.ratio - 1.0).abs() < 0.995 => 1,
-        None => 0,
-    }
-}
-
-fn decimals_within(low: f64, high: f64) -> usize {
-    match (high - low) / 2.0 {
-        half if half >= 0.1 => 0,
-        half if half >= 0.0005 => 1,
-        _ => 2,
-    }
-}
-
-/// A share in percent with its sign and no unit: `+5.1`, `−21`, `0`.
-fn percent(share: f64, decimals: usize) -> String {
-    let percent = share * 100.0;
-    let digits = match percent.abs() {
-        large if large >= 999.5 => figures(large),
-        small => fixed(small, decimals),
-    };
-    match percent {
-        _ if is_zero(&digits) => digits,
-        below if below < 0.0 => format!("−{digits}"),
-        _ => format!("+{digits}"),
-    }
-}
-
-fn is_zero(digits: &str) -> bool {
-    digits.bytes().all(|byte| matches!(byte, b'0' | b'.'))
+    change::interval(low, high)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::answer::{overall, said_of_loads, sentence, title, verdict_paint, verd
 use super::names::{about_values, comparison_method, group_letter, left_out};
 use super::{gate, names};
 use crate::caveats::listed_names;
+use crate::change::USELESS;
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::headline::{shown, unit, with_point};
 use crate::terminal::{Page, Paint, Style};
@@ -114,7 +115,12 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
         let info = c.groups.get(side.group)?;
         let value = Value {
             point: e.point / divisor,
-            interval: e.low.zip(e.high).map(|(low, high)| (low / divisor, high / divisor)),
+            // A bar over many decades would press all figures together.
+            interval: e
+                .low
+                .zip(e.high)
+                .filter(|(low, high)| high / low <= USELESS)
+                .map(|(low, high)| (low / divisor, high / divisor)),
             level: e.level,
             n: e.n,
             marks: side.marks.iter().copied().filter(|mark| *mark != Mark::Published).collect(),

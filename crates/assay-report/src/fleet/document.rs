@@ -3,13 +3,14 @@
 use assay_analysis::compare::{PairVerdict, WhyUnknown};
 use assay_analysis::fleet::{Against, FleetReport, FleetRow, LoadLoss, LoadRow, NodeFigure};
 use assay_core::text::{capitalised, clean, statement};
-use assay_core::units::{multiple, multiples, times};
+use assay_core::units::multiple;
 use assay_pictures as pictures;
 
 use super::tables::{NodeColumns, estimate, star_if_odd};
 use super::words::{count, node_name, node_names, ratio};
 use super::{tables, words};
 use crate::caveats::needed;
+use crate::change::change;
 use crate::document::{Block, Cell, Document, Table, TableRow, left, right};
 use crate::headline::MB;
 
@@ -197,10 +198,9 @@ fn against_finding(against: &Against) -> String {
     }
 }
 
-/// `0.70 times (0.69–0.71)`.
+/// `−30 % (−31 … −29 %)`.
 fn in_words(loss: &LoadLoss) -> String {
-    let interval = loss.pair.low.zip(loss.pair.high).map(|(low, high)| format!(" ({})", multiples(low, high)));
-    format!("{}{}", times(loss.pair.ratio), interval.unwrap_or_default())
+    change(loss.pair.ratio, loss.pair.low.zip(loss.pair.high))
 }
 
 fn against_word(verdict: PairVerdict) -> &'static str {

@@ -9,11 +9,12 @@ use assay_analysis::rank::{
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::{capitalised, clean};
-use assay_core::units::{counted, figures, fixed, multiple, multiples, rate, span, times, trimmed};
+use assay_core::units::{counted, figures, fixed, multiple, rate, span, trimmed};
 use assay_core::verification::Verdict;
 use assay_core::workload::Op;
 
 use crate::caveats::needed;
+use crate::change::{bound, change, change_with};
 use crate::headline::MB;
 
 /// Unit of a ranking's figures, and what they are divided by.
@@ -218,7 +219,7 @@ pub(crate) fn answer(ranking: &LoadRanking, alpha: f64) -> String {
             )
         }
         [a, b] => match between(&a.model, &b.model) {
-            Some(pair) => format!("{found}: {}{mend}.", ratio(pair, alpha)),
+            Some(pair) => format!("{found}: the first looks better, {}{mend}.", ratio(pair, alpha)),
             None => format!("{verdict}."),
         },
         _ => format!("{found}: at {} no two of them differ{mend}.", level(alpha)),
@@ -257,15 +258,16 @@ pub(super) fn pair(pair: &PairRow, alpha: f64) -> String {
     }
 }
 
-/// `1.25 times (0.44–3.61, simultaneous 95 %)`.
+/// The first against the second: `+25 % (−56 … +261 %, simultaneous 95 %)`.
 fn ratio(pair: &PairRow, alpha: f64) -> String {
+    let found = change(pair.ratio.point, None);
     match (pair.ratio.low, pair.ratio.high) {
         (Some(low), Some(high)) => {
-            format!("{} ({}, simultaneous {})", times(pair.ratio.point), multiples(low, high), level(alpha))
+            change_with(pair.ratio.point, Some((low, high)), &format!("simultaneous {}", level(alpha)))
         }
-        (Some(low), None) => format!("{} (at least {})", times(pair.ratio.point), multiple(low)),
-        (None, Some(high)) => format!("{} (at most {})", times(pair.ratio.point), multiple(high)),
-        (None, None) => format!("{}, not tested", times(pair.ratio.point)),
+        (Some(low), None) => format!("{found} (at least {})", bound(low)),
+        (None, Some(high)) => format!("{found} (at most {})", bound(high)),
+        (None, None) => format!("{found}, not tested"),
     }
 }
 
