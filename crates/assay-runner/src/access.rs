@@ -144,7 +144,8 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &TargetInfo) -> Vec<Findin
         kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind }],
         _ => Vec::new(),
     };
-    if seen.medium.is_remote() {
+    // The host of a virtual machine is another machine in this: its page cache stands between the disk and the medium.
+    if seen.medium.is_remote() || kind == MediumKind::Virtio {
         findings.push(Finding::ServerCache { medium: kind });
     }
     if swaps_on(sysroot, &seen.leaves) {

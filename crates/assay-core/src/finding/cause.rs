@@ -255,6 +255,10 @@ impl Finding {
                 cause!["something else used the device: it moved ", moved, " the bytes issued"]
             }
             Self::NoProof { medium, reason } => cause![no_proof(medium.title(), reason.as_deref())],
+            Self::ServerCache { medium: MediumKind::Virtio } => cause![
+                "this disk is one of a virtual machine: its host may answer from memory, and neither direct I/O nor \
+                 counters of this system show it"
+            ],
             Self::ServerCache { medium } => {
                 let medium = if *medium == MediumKind::Unknown { "volume" } else { medium.title() };
                 cause![format!(
