@@ -362,7 +362,7 @@ pub fn span(duration: Duration) -> String {
     if seconds < 1.0 {
         format!("{} ms", duration.as_millis())
     } else if seconds < 59.95 {
-        format!("{seconds:.1} s")
+        format!("{} s", trimmed(seconds, 1))
     } else {
         let whole = seconds.round() as u64;
         let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);

@@ -609,7 +609,7 @@ fn without_a_home_the_data_directory_is_asked_for() {
 fn a_budget_that_leaves_a_workload_out_is_refused_with_the_least_that_does() {
     let place = Place::new();
     let quick = ["run", "--budget", "1s", "--no-save", "medium"];
-    run(place.assay(quick)).refuses(2, &["1.0 s is too short for 7 repeats", "--budget 3s is the least"]).at_once();
+    run(place.assay(quick)).refuses(2, &["1 s is too short for 7 repeats", "--budget 3s is the least"]).at_once();
     place.assert_clean();
 }
 

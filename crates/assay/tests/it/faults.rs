@@ -173,7 +173,7 @@ fn a_hang_for_ever_ends_the_command_though_nothing_can_end_the_operation() {
         let underway = Underway::on(card.path(), op, depth, &["--hang-after", "5s"]);
         card.hang();
         let record = underway.ends(3, RunFailure::Hung);
-        assert_eq!(detail(&record), "nothing completed for 5.0 s");
+        assert_eq!(detail(&record), "nothing completed for 5 s");
         assert_eq!(record.settings().unwrap().hang_after_ns, Some(5_000_000_000));
         assert!(kept(&record).samples.iter().rev().take(3).all(|s| s.operations == 0), "the hang itself is seen");
         card.recover();
