@@ -13,6 +13,7 @@ use super::values::{figure, format, picture, rate, seed, share};
 
 pub(crate) const COMPARE_EXAMPLES: &str = "\
 Examples:
+  assay compare                             the last two media
   assay compare last~1 last                 the last two runs
   assay compare unit=1 unit=2               all runs of one card against another
   assay compare model='Ultra A1' model='EVO Plus'
@@ -43,8 +44,8 @@ is undecided where SHARE is inside the interval.";
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(WITH_PICTURE)))]
 pub(crate) struct CompareArgs {
-    #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other,
-          help = query_help!("Groups of records, each a query or several with commas"))]
+    #[arg(value_name = "QUERY", value_hint = ValueHint::Other,
+          help = query_help!("Groups of records, each a query or several with commas; without one the last two media"))]
     pub(crate) queries: Vec<String>,
 
     /// Figure that decides; by default IOPS of random and rate of sequential work

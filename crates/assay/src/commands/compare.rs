@@ -4,7 +4,10 @@ use assay_analysis::compare::{
     By, CompareError, CompareRequest, Comparison, Gate, RecordGroup, compare as analyse, gate, nameless, split,
 };
 use assay_core::exit::Exit;
+use assay_core::finding::ValidityVerdict;
 use assay_core::observation::Observation;
+use assay_core::outcome::Outcome;
+use assay_core::text::harmless;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, compare};
 use assay_store::ObservationDetail;
@@ -17,7 +20,12 @@ use crate::documents::{BaselineDocument, CompareDocument, RemovedBaseline};
 use crate::failure::Failure;
 use crate::{ending, output, queries, state};
 
-pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+pub(super) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
+    if args.queries.is_empty() {
+        args.queries = last_two_media(&queries::find_all(&["all"], Detail::Estimates)?)?;
+        output::tell(&format!("$ assay compare {}", args.queries.join(" ")));
+    }
+    let args = &args;
     let mut target = match args.format {
         Some(_) => Target::of_text(&args.file)?,
         None => Target::new(&args.file, WITH_PICTURE)?,
@@ -32,6 +40,29 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         output::print(&compare::gate_text(&answer.comparison, gate, &output::stdout_style()))?;
     }
     Ok(ending::of_comparison(&answer.comparison, answer.gate.as_ref()))
+}
+
+/// The newest records with figures of the two media that were measured last, the older first.
+fn last_two_media(records: &[Observation]) -> Result<Vec<String>, Failure> {
+    let counts = |record: &&Observation| {
+        record.outcome == Outcome::Completed
+            && record.validity.verdict != ValidityVerdict::Invalid
+            && !record.measurements.is_empty()
+    };
+    let measured: Vec<Observation> = records.iter().filter(counts).cloned().collect();
+    let measured = [measured];
+    let newest =
+        |group: &Group<'_>| group.records.iter().max_by_key(|record| &record.created).map(|newest| (*newest).clone());
+    let mut media: Vec<Observation> = split(&measured, By::Unit).iter().filter_map(newest).collect();
+    media.sort_by(|a, b| a.created.cmp(&b.created));
+    match &media[media.len().saturating_sub(2)..] {
+        [first, second] => Ok(vec![first.id.clone(), second.id.clone()]),
+        [one] => Err(Failure::usage(format!(
+            "only one medium has figures, {}: measure another, or name records, like assay compare last~1 last",
+            harmless(&one.title())
+        ))),
+        _ => Err(Failure::usage(state::EMPTY)),
+    }
 }
 
 /// The answer, wherever it goes.
@@ -180,4 +211,35 @@ fn tell_baseline(json: bool, document: &impl Serialize, line: &str) -> Result<()
     }
     output::tell(line);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A published figure under another name, unit and time.
+    fn measured(id: &str, unit: &str, created: &str) -> Observation {
+        let mut record = assay_analysis::published("sandisk-ultra-a1/1").unwrap().remove(0);
+        (record.id, record.created) = (id.to_owned(), created.to_owned());
+        record.labels.insert("unit".to_owned(), unit.to_owned());
+        record
+    }
+
+    #[test]
+    fn without_queries_the_last_two_media_are_compared() {
+        let records = [
+            measured("old", "1", "2026-01-01T00:00:00Z"),
+            measured("first", "2", "2026-01-02T00:00:00Z"),
+            measured("again", "2", "2026-01-03T00:00:00Z"),
+            measured("last", "3", "2026-01-04T00:00:00Z"),
+            measured("twice", "3", "2026-01-05T00:00:00Z"),
+        ];
+        assert_eq!(last_two_media(&records).ok().unwrap(), ["again", "twice"]);
+        let mut cut = records.clone();
+        cut[4].outcome = Outcome::Running;
+        cut[2].validity.verdict = ValidityVerdict::Invalid;
+        assert_eq!(last_two_media(&cut).ok().unwrap(), ["first", "last"]);
+        assert!(last_two_media(&records[1..3]).unwrap_err().message().contains("only one medium has figures"));
+        assert!(last_two_media(&[]).is_err());
+    }
 }

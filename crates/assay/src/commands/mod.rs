@@ -29,7 +29,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(*args),
         Command::Info(args) => info::info(&args),
         Command::Verify(args) => verify::verify(&args),
-        Command::Compare(args) => compare::compare(&args),
+        Command::Compare(args) => compare::compare(args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Rank(args) => rank::rank(&args),
         Command::Plan(args) => plan::plan(&args),
