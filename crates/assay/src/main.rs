@@ -39,6 +39,10 @@ fn main() -> ExitCode {
             Err(failure) => output::tell_failure(&failure).into(),
         };
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == commands::COMPLETE) {
+        commands::complete();
+        return Exit::Good.into();
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {

@@ -195,7 +195,7 @@ fn as_it_stands(roff: &mut Roff, lines: &[&str]) {
 pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "assay", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
+    output::print(&super::words::with_words(args.shell, &String::from_utf8_lossy(&script)))?;
     Ok(Exit::Good)
 }
 

@@ -16,12 +16,14 @@ mod run;
 mod serve;
 mod suite;
 mod verify;
+mod words;
 
 use assay_core::exit::Exit;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
 pub(crate) use guide::guide;
+pub(crate) use words::{COMPLETE, complete};
 
 /// Does what was asked for.
 pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
