@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use assay_core::exit::Exit;
-use assay_core::finding::Finding;
+use assay_core::finding::{Finding, Warning};
 use assay_core::medium::MediumKind;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
@@ -101,8 +101,13 @@ fn with_checks(record: &Record, store: Option<&SqliteStore>) -> (Record, bool) {
     (known, looked.is_ok())
 }
 
-/// The command that continues a run that was cut short, if it can be continued.
+/// The command that continues a run or a check that was cut short, if it can be continued.
 pub(super) fn resumes(record: &Record) -> Option<String> {
+    let unfinished = |warning: &Warning| matches!(warning.finding, Finding::CheckUnfinished { .. });
+    if record.verification.is_some() && record.warnings.iter().any(unfinished) {
+        let target = operand(&record.medium.path);
+        return Some(format!("next      assay verify --resume {target}    continues this check"));
+    }
     let id = harmless(&record.id);
     let resumption = assay_runner::Resumption::from_record(record.clone());
     resumption.is_ok().then(|| format!("next      assay run --resume={id}    continues this run"))

@@ -497,8 +497,14 @@ pub(super) fn find_run(
                 use RunFailure as F;
                 matches!(outcome, Outcome::Failed { failure: F::Interrupted | F::Abandoned | F::Host, .. })
             };
-            let all = store.list("all")?;
-            all.into_iter().rev().find(|run| cut(&run.outcome)).ok_or_else(none)?.id
+            let mut cut_short = store.list("all")?.into_iter().rev().filter(|record| cut(&record.outcome));
+            // A check that was interrupted is no run, and stands in the same list.
+            loop {
+                let id = cut_short.next().ok_or_else(none)?.id;
+                if store.load(&id)?.record.verification.is_none() {
+                    break id;
+                }
+            }
         }
         query => match store.resolve(query)?.as_slice() {
             [id] => id.clone(),
