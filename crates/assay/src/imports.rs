@@ -124,9 +124,13 @@ fn cannot_open(path: &Path, error: &OwnedError) -> Failure {
 }
 
 fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("{} cannot be read: {error}", output::shown(path));
+    let shown = output::shown(path);
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Failure::usage(format!("{shown}: no such file or directory"));
+    }
+    let message = format!("{shown} cannot be read: {error}");
     match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::TimedOut => Failure::usage(message),
+        std::io::ErrorKind::TimedOut => Failure::usage(message),
         _ => Failure::environment(message),
     }
 }
@@ -254,7 +258,7 @@ pub(crate) fn operand(path: &str) -> String {
 pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
     let options = Options::default();
     let (mut all, mut bytes) = (Vec::new(), 0);
-    let (mut skipped, found) = (0, files(Path::new(query))?);
+    let (mut skipped, mut unknown, found) = (0, 0, files(Path::new(query))?);
     let count = found.len();
     for found in found {
         let outcome = imported(&found, &options, &mut |some| {
@@ -286,7 +290,7 @@ pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
         match outcome {
             Ok(()) => {}
             // A directory may hold other things beside.
-            Err(Untaken::Content(ImportError::Unknown { .. })) if !found.named => {}
+            Err(Untaken::Content(ImportError::Unknown { .. })) if !found.named => unknown += 1,
             Err(Untaken::Content(error)) if !found.named => {
                 skipped += 1;
                 output::tell_wrapped(&error.to_string());
@@ -295,12 +299,16 @@ pub(crate) fn of_query(query: &str) -> Result<Vec<Stored>, Failure> {
             Err(Untaken::File(failure) | Untaken::Taker(failure)) => return Err(failure),
         }
     }
+    let shown = output::shown(Path::new(query));
+    if all.is_empty() {
+        let looked = if count > 1 { format!("; {count} files were looked at") } else { String::new() };
+        return Err(Failure::usage(format!("there is no result in {shown}{looked}")));
+    }
     if skipped > 0 {
-        let shown = output::shown(Path::new(query));
         output::tell_wrapped(&format!("{shown}: {} of {count} skipped", counted(skipped, "file")));
     }
-    if all.is_empty() {
-        return Err(Failure::usage(format!("there is no result in {}", output::shown(Path::new(query)))));
+    if unknown > 0 {
+        output::tell_wrapped(&format!("{shown}: no result of a known format in {unknown} of {count} files"));
     }
     Ok(all)
 }

@@ -1,6 +1,7 @@
 //! `assay fleet report`: the run that it is about, and other runs of the same units.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use assay_analysis::fleet::{FleetReport, FleetRun, Node, report as reported};
 use assay_core::exit::Exit;
@@ -190,9 +191,26 @@ fn known(store: Option<&SqliteStore>) -> Result<Vec<Known>, Failure> {
     Ok(all)
 }
 
+/// What names no run may be a directory with records, or was meant as one.
+fn refuse_place(run: &str) -> Result<(), Failure> {
+    let shown = output::shown(Path::new(run));
+    match Path::new(run).is_dir() {
+        true => Err(Failure::usage(format!(
+            "no run on a cluster is called {shown}, which is a directory; write {shown}/ to read the records in it"
+        ))),
+        false if run.contains('/') => Err(Failure::usage(format!(
+            "{shown}: no such file or directory; name a run, as assay fleet list has them, or a directory with records"
+        ))),
+        false => Ok(()),
+    }
+}
+
 fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failure> {
     let store = state::existing()?;
     let mut all = known(store.as_ref())?;
+    if let Some(run) = run.filter(|run| all.iter().all(|known| !known.name.starts_with(*run))) {
+        refuse_place(run)?;
+    }
     if all.is_empty() {
         return Err(Failure::usage("no run on a cluster yet; assay fleet run begins one"));
     }
@@ -226,9 +244,9 @@ fn loaded(store: &SqliteStore, known: &Known) -> Result<(Vec<Observation>, BTree
     for summary in &known.summaries {
         match store.load(&summary.id) {
             Ok(stored) => records.push(Observation::from(&stored.record)),
-            Err(StoreError::Damaged { path, detail }) => {
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Unreadable { .. })) => {
                 broken.insert(summary.id.clone());
-                last = Some(StoreError::Damaged { path, detail });
+                last = Some(error);
             }
             Err(error) => return Err(error.into()),
         }
@@ -244,6 +262,15 @@ fn loaded(store: &SqliteStore, known: &Known) -> Result<(Vec<Observation>, BTree
     Ok((records, broken))
 }
 
+/// The records of a run that can be read; the others are named, and count as missing.
+fn readable<T>(known: &Known, read: impl Fn(&str) -> Result<T, StoreError>) -> Result<Vec<T>, Failure> {
+    let ids: Vec<String> = known.summaries.iter().map(|summary| summary.id.clone()).collect();
+    match queries::readable(&ids, read)? {
+        (found, Some(error)) if found.is_empty() => Err(error.into()),
+        (found, _) => Ok(found),
+    }
+}
+
 /// What tells the units of a run apart: the suite, and the unit or what stands for it.
 fn units(summaries: &[Summary]) -> BTreeSet<(String, String)> {
     let unit = |summary: &Summary| {
@@ -256,15 +283,13 @@ fn units(summaries: &[Summary]) -> BTreeSet<(String, String)> {
 
 /// The records of another run, without what grows: the one that tells how it was run, whole.
 fn observed(store: &SqliteStore, other: &Known) -> Result<Vec<Observation>, Failure> {
-    let mut records = Vec::with_capacity(other.summaries.len());
-    for summary in &other.summaries {
-        match store.observations(&summary.id, ObservationDetail::Latencies) {
-            Err(StoreError::NoMatch { .. }) => {}
-            found => records.extend(found?),
-        }
-    }
-    if let (Some(first), Some(summary)) = (records.first_mut(), other.summaries.first()) {
-        first.cluster = store.load(&summary.id)?.record.cluster;
+    let found = readable(other, |id| match store.observations(id, ObservationDetail::Latencies) {
+        Err(StoreError::NoMatch { .. }) => Ok(Vec::new()),
+        found => found,
+    })?;
+    let mut records: Vec<Observation> = found.into_iter().flatten().collect();
+    if let Some(first) = records.first_mut() {
+        first.cluster = store.load(&first.id)?.record.cluster;
     }
     queries::mark_verified(&mut records)?;
     Ok(records)
