@@ -186,6 +186,6 @@ fn nearest_words(nearest: Option<Nearest>) -> String {
                 "line {line} is nearest to {name}, but without {needs}; `assay import --formats` lists what is read"
             )
         }
-        None => format!("known are {}", names().join(", ")),
+        None => "`assay import --formats` lists what is read".to_owned(),
     }
 }

@@ -163,7 +163,11 @@ fn above(file: &Path) -> &Path {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::environment(format!("{} cannot be written: {error}; name another file", path.display()))
+    let shown = path.display();
+    Failure::environment(match error.kind() {
+        ErrorKind::NotFound => format!("{shown} cannot be written: its directory is not there; make it first"),
+        _ => format!("{shown} cannot be written: {error}; name another file"),
+    })
 }
 
 // Files that are opened to be read: what the user named, which may be a pipe, and what lies beside or below that, which may

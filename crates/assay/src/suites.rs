@@ -160,13 +160,21 @@ fn has_its_name(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fio"))
 }
 
+/// Headings of which every suite has one.
+const LOADS: [&str; 2] = ["[[workload]]", "[[program]]"];
+
 /// A suite of TOML, or a job file by its name or by what it holds.
 fn parse(text: &str, file: &str, wish: &Wish) -> Result<(Suite, Vec<String>), Failure> {
     if has_its_name(Path::new(file)) || assay_fio::is_job_text(text) {
         let read = read_job_file(text, file, wish)?;
         return Ok((read.suite, read.notes));
     }
-    let mut suite = Suite::parse(text, file)?;
+    let mut suite = Suite::parse(text, file).map_err(|error| match LOADS.iter().any(|loads| text.contains(loads)) {
+        true => Failure::from(error),
+        false => Failure::usage(format!(
+            "{error}; the file is neither a suite (assay suite show quick prints one) nor a job file of fio"
+        )),
+    })?;
     if let Some(size) = wish.size {
         resize(&mut suite, size, file)?;
     }

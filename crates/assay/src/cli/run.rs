@@ -183,7 +183,8 @@ pub(crate) struct TogetherArgs {
     pub(crate) rendezvous_key: Option<PathBuf>,
 
     /// Begin the first repeat at this time of day, like 2026-11-23T12:00:00Z; the clocks of several hosts have to agree
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["rendezvous", "resume", "dry_run"])]
+    #[arg(long, value_name = "TIME", value_parser = values::time_of_day)]
+    #[arg(conflicts_with_all = ["rendezvous", "resume", "dry_run"])]
     pub(crate) start_at: Option<Timestamp>,
 }
 

@@ -153,6 +153,11 @@ pub(super) fn time(
     }
 }
 
+/// A time of day with its zone.
+pub(super) fn time_of_day(text: &str) -> Result<jiff::Timestamp, String> {
+    text.trim().parse().map_err(|_| "write date, time and zone, like 2026-11-23T12:00:00Z".to_owned())
+}
+
 /// A time in minutes; without its unit it would be taken for minutes by some and for seconds by others.
 pub(super) fn minutes(text: &str) -> Result<f64, String> {
     if text.trim().parse::<f64>().is_ok() {
@@ -256,6 +261,14 @@ mod tests {
         }
         assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
         assert!(seed("18446744073709551616").unwrap_err().contains("0 to 18446744073709551615"));
+    }
+
+    #[test]
+    fn a_time_of_day_has_a_date_and_a_zone() {
+        assert!(time_of_day("2026-11-23T12:00:00Z").is_ok() && time_of_day(" 2026-11-23 12:00:00+01:00").is_ok());
+        for bad in ["tomorrow", "12:00", "2026-11-23", "2026-11-23T12:00:00", ""] {
+            assert!(time_of_day(bad).unwrap_err().contains("date, time and zone"), "{bad}");
+        }
     }
 
     #[test]

@@ -58,8 +58,9 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
             file: output.map(documents::path),
             text: output.is_none().then(|| plan.to_text()),
         })?;
-    } else if output.is_some() {
+    } else if let Some(file) = output {
         output::print(&plan::outlook(&plan, &outlook, &output::stdout_style()))?;
+        output::tell(&format!("wrote {}", output::shown(file)));
     } else {
         output::print(&plan.to_text())?;
         output::tell_page(&plan::outlook(&plan, &outlook, &output::stderr_style()));

@@ -34,6 +34,8 @@ const LONGEST_TOKEN: u64 = 4096;
 const LONGEST_PEM: u64 = 1 << 20;
 
 pub(super) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+    // Each page would say it.
+    state::directory()?;
     let chosen = args.token_file.as_deref().map(token).transpose()?;
     let asks_for_token = chosen.is_some();
     let program = Own { executable: std::env::current_exe().map_err(|e| Failure::environment(format!("assay: {e}")))? };

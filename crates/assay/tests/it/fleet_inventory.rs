@@ -183,7 +183,7 @@ fn a_node_that_cannot_be_measured_is_a_line_with_its_reason() {
         "n2: ",
         "/nonexistent",
         "n3: a program for another architecture: no program for ",
-        "Of these 3 nodes 1 can be measured",
+        "1 of 3 nodes can be measured",
     ] {
         assert!(check.stdout.contains(words), "{words}: {}", check.stdout);
     }

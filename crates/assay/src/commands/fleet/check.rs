@@ -167,22 +167,22 @@ fn table_text(check: &FleetCheck, style: &Style) -> String {
     let bytes: u64 = fit.iter().filter_map(|row| row.planned_write_bytes).fold(0, u64::saturating_add);
     let longest = fit.iter().filter_map(|row| row.run_ns()).max().unwrap_or(0);
     let starts = fit.iter().map(|row| row.starts_ns()).max().unwrap_or(0);
-    text += &if fit.is_empty() {
+    let said = if fit.is_empty() {
         "None of these nodes can be measured.".to_owned()
     } else {
         let who = match (fit.len(), rows.len()) {
             (1, 1) => "The node".to_owned(),
             (n, of) if n == of => format!("All {n} nodes"),
-            (n, of) => format!("Of these {of} nodes {n}"),
+            (n, of) => format!("{n} of {of} nodes"),
         };
         format!(
-            "{who} can be measured: at most {} written in total, {} each{}.",
+            "{who} can be measured: at most {} written in total. Each takes at most {}{}.",
             Bytes(bytes),
             span(Duration::from_nanos(longest)),
             common_starts(starts, fit.len())
         )
     };
-    text + &no_medium(check)
+    text + &output::wrapped(&(said + &no_medium(check)), style.width)
 }
 
 /// What of the time passes before common starts, and what comes on top.
@@ -190,8 +190,8 @@ fn common_starts(starts_ns: u64, nodes: usize) -> String {
     if starts_ns == 0 {
         return String::new();
     }
-    let longer = if nodes > 1 { ", and up to a tenth longer where one is far below the others" } else { "" };
-    format!(", {} of it before common starts{longer}", span(Duration::from_nanos(starts_ns)))
+    let longer = if nodes > 1 { "; up to a tenth more if one node is far slower than the others" } else { "" };
+    format!(", {} of it waiting for common starts{longer}", span(Duration::from_nanos(starts_ns)))
 }
 
 /// What is said of nodes whose target is the root disk or memory, beside the sentence on those that can be measured.
@@ -296,8 +296,8 @@ mod tests {
         let cells: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         assert_eq!(cells, ["n1", "aarch64", "-", "21.3 GB", "1 GiB", "1 min 52 s", "-12.3 ±15.0 ms"], "{shown_table}");
         assert!(lines[0].starts_with("node  machine  medium") && lines[2].starts_with("n2  "), "{shown_table}");
-        let said = "Of these 2 nodes 1 can be measured: at most 1 GiB written in total, 1 min 52 s each, 22.0 s of it before common \
-                    starts.";
+        let said = "1 of 2 nodes can be measured: at most 1 GiB written in total. Each takes at most 1 min 52 s, 22 s of it \
+                    waiting for common starts.";
         assert_eq!(lines[3..], ["", "n2: unreachable: no route to host", said]);
         let evil = NodeCheck { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..NodeCheck::default() };
         let text = table_text(vec![evil]);
@@ -326,7 +326,7 @@ mod tests {
         let two = [row("n1", "/mnt/card"), row("n2", "/mnt/card"), row("n3", "/")];
         assert_eq!(
             last(&two),
-            "Of these 3 nodes 2 can be measured: at most 2 GiB written in total, 1 min 30 s each. Node n3 measures the root disk \
+            "2 of 3 nodes can be measured: at most 2 GiB written in total. Each takes at most 1 min 30 s. Node n3 measures the root disk \
              or memory: the report leaves that out, as the others have a medium that is mounted"
         );
         let half = [row("n1", "/mnt/card"), row("n2", "/")];

@@ -359,7 +359,7 @@ fn full_line(progress: &CheckProgress) -> String {
     }
     line += &match (progress.lost_sectors, progress.phase) {
         (0, CheckPhase::Write) => String::new(),
-        (0, CheckPhase::Read) => format!("  nothing found so far in {done} of {total}"),
+        (0, CheckPhase::Read) => "  no loss so far".to_owned(),
         (lost, CheckPhase::Write) => format!("  {} could not be written", counted(lost as usize, "sector")),
         (lost, CheckPhase::Read) => format!("  {} lost", counted(lost as usize, "sector")),
     };
@@ -391,12 +391,12 @@ mod tests {
         };
         let reading = full_line(&progress);
         for words in
-            ["reading ####............ 25 %", "20.0 MB/s", "2 min 40 s left", "nothing found so far in 1 GiB of 4 GiB"]
+            ["reading ####............ 25 %", "1 GiB of 4 GiB", "20.0 MB/s", "2 min 40 s left", "no loss so far"]
         {
             assert!(reading.contains(words), "{words}: {reading}");
         }
         progress.lost_sectors = 7;
-        assert!(full_line(&progress).contains("7 sectors lost") && !full_line(&progress).contains("nothing found"));
+        assert!(full_line(&progress).contains("7 sectors lost") && !full_line(&progress).contains("no loss"));
         progress.phase = CheckPhase::Write;
         assert!(full_line(&progress).contains("7 sectors could not be written"));
         assert_eq!(about(Duration::from_secs(7200 - 59)), about(Duration::from_secs(7200)));

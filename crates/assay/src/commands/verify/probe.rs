@@ -127,7 +127,7 @@ fn volume(most: &ProbePlan) -> String {
 /// Says what is going to happen, and how it is mended where the process does not come to its end.
 fn announce(args: &VerifyArgs, path: &Path, journal: &Journal, place: &JournalPlace, most: &ProbePlan) -> Status {
     let mend = leftovers::restore_command(path, &args.target);
-    output::tell(&format!("what is overwritten is saved first; if this is cut off: {mend}"));
+    output::tell(&format!("overwritten blocks are saved first; after a crash: {mend}"));
     let mut status = Status::new(args.quiet || args.events);
     status.say(&volume(most));
     CheckEvents::new(args.events).phase("samples");
@@ -170,7 +170,7 @@ fn watched(
         if let Some(left) = forecast.left().filter(|_| !announced && progress.lost == 0) {
             announced = true;
             let all = Duration::from_secs((control.elapsed(&start) + left).as_secs().max(1));
-            status.say(&format!("a genuine device: about {} in total, at the speed of the first transfers", span(all)));
+            status.say(&format!("takes about {} in total if the device is genuine", span(all)));
         }
         status.show(|| probe_line(&progress, &forecast));
     })
@@ -192,7 +192,7 @@ fn probe_line(progress: &ProbeProgress, forecast: &Forecast) -> String {
     }
     match (progress.places, progress.lost) {
         (0, _) => {}
-        (places, 0) => line += &format!("  nothing found so far in {places} of {} places", progress.of.max(places)),
+        (places, 0) => line += &format!("  no loss so far in {places} of {} places", progress.of.max(places)),
         (places, lost) => line += &format!("  {lost} of {places} places lost what was written"),
     }
     line
@@ -326,8 +326,8 @@ fn restored_text(device: &str, journal: &str, done: &Restored) -> String {
 /// Why a journal stays though everything was put back.
 pub(super) fn kept_until_seen_again(journal: &str) -> String {
     format!(
-        "leave it plugged in for a moment, since its cache may not have been written out; {journal} is removed when assay \
-         sees the device again after it was unplugged"
+        "wait a moment before you unplug the device: its cache may still be writing. The journal {journal} stays until \
+         assay sees the device plugged in again"
     )
 }
 
@@ -358,7 +358,7 @@ mod tests {
             progress.read_bytes += 100_000 * (1 - step % 2);
         }
         let said = probe_line(&progress, &forecast);
-        for words in ["10.0 MB/s", " s left", "nothing found so far in 12 of 400 places"] {
+        for words in ["10.0 MB/s", " s left", "no loss so far in 12 of 400 places"] {
             assert!(said.contains(words), "{words}: {said}");
         }
         progress.lost = 3;
