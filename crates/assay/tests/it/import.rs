@@ -204,7 +204,11 @@ fn what_cannot_be_imported_is_told_in_a_line() {
     };
     let cases = [
         (file("empty", b""), 2, "the file is empty"),
-        (file("poem.txt", b"no result\n\x1b[2J in here\n"), 2, "no result of a known format is in it; `assay import --formats`"),
+        (
+            file("poem.txt", b"no result\n\x1b[2J in here\n"),
+            2,
+            "no result of a known format is in it; `assay import --formats`",
+        ),
         (
             file("near.txt", b"I ran CrystalDiskMark: Sequential Read was fine\n"),
             2,

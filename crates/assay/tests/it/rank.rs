@@ -46,7 +46,7 @@ fn the_answer_fits_a_terminal_and_is_worded_like_other_answers() {
     // Lines break where the width ends.
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: 1.25 times (0.44–3.61, simultaneous 95 %); measure more units.",
+        "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: the first looks better, +25 % (−56 … +261 %, simultaneous 95 %); measure more units.",
         "Only 6 units: a weak result.",
         "Not ranked, one unit only: SanDisk Extreme A2",
         "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: all are limited by the bus (at least 22.4 MB/s of 23.6)",
