@@ -158,6 +158,16 @@ fn what_is_invalid_wins_nothing_and_the_exit_code_says_so() {
     assert!(words.contains("cannot tell") && words.contains("is invalid"), "{}", done.stdout);
 }
 
+/// The newest records of two units: that is what somebody means who has two cards.
+#[test]
+fn without_a_query_the_last_two_media_are_compared() {
+    let place = four();
+    let done = run(place.assay(["compare"]));
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stderr.starts_with("$ assay compare "), "{}", done.stderr);
+    assert!(done.stdout.contains("unit 1") && done.stdout.contains("unit 2"), "{}", done.stdout);
+}
+
 #[test]
 fn bad_input_is_one_line() {
     let place = four();
@@ -180,7 +190,6 @@ fn bad_input_is_one_line() {
     refused(&["aaaa1", "bbbb1", "--fail-if", "slower than 5% for trim"], &["`trim`", "random read 4 KiB, 4 jobs"]);
     refused(&["aaaa1", "bbbb1", "--fail-if-unknown"], &["--fail-if"]);
     refused(&["aaaa1", "bbbb1", "--format", "junit"], &["--fail-if"]);
-    refused(&[], &["QUERY"]);
     let odd = run(place.assay(["compare", "aaaa1", "\u{1b}[2J\u{202e}"]));
     odd.refuses(2, &["assay: "]);
 }

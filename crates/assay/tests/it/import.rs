@@ -217,7 +217,7 @@ fn what_cannot_be_imported_is_told_in_a_line() {
         (file("head.txt", &report(1.0).as_bytes()[..200]), 2, "line 2: a report of CrystalDiskMark without a row"),
         (file("cut.gz", &[0x1f, 0x8b, 8, 0]), 2, "cannot be unpacked"),
         (file("own.json", br#"{"schema":"9.0","id":"a","suite":{},"medium":{}}"#), 2, "9.0"),
-        (place.path().join("missing").to_str().unwrap().to_owned(), 2, "cannot be read: No such file"),
+        (place.path().join("missing").to_str().unwrap().to_owned(), 2, "missing: no such file or directory"),
         ("/dev/null".to_owned(), 2, "the file is empty"),
     ];
     for (file, code, words) in cases {
@@ -584,7 +584,7 @@ fn a_file_that_is_missing_keeps_no_other_from_the_store() {
     }
     let done = run(place.assay(["import", "a.txt", "nofile", "b.txt"]));
     assert_eq!(done.code, Some(2), "{done:?}");
-    assert!(said(&done).contains("assay: nofile cannot be read: No such file"), "{}", done.stderr);
+    assert!(said(&done).contains("assay: nofile: no such file or directory"), "{}", done.stderr);
     assert!(said(&done).contains("2 records added"), "{}", done.stderr);
     let (code, told) = json(&place, &["import", "nofile", "a.txt", "--json"]);
     assert_eq!((code, &told["known"], &told["refused"][0]["file"]), (2, &1.into(), &"nofile".into()), "{told:#}");
