@@ -209,7 +209,7 @@ fn names_with_semicolons_stay_whole_in_an_answer() {
     }
     let report = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap();
     let text = assay_report::rank::text(&report, false, &Style { width: 120, ..Style::default() });
-    let words = "Cannot separate SanDisk; Ultra; A1 and Samsung; EVO; Plus; 64GB: 1.25 times";
+    let words = "Cannot separate SanDisk; Ultra; A1 and Samsung; EVO; Plus; 64GB: the first looks better, +25 %";
     assert!(text.starts_with(words), "{text}");
 }
 

@@ -144,8 +144,21 @@ pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         if let Some(line) = resumes(&stored.record).filter(|_| is_stored(&stored.record.id)) {
             output::print(&line)?;
         }
+        if stored.record.outcome == Outcome::Running {
+            let life = all_lives()?.remove(&stored.record.id);
+            life.map_or(Ok(()), |life| output::print(&format!("now       {}", life_words(life))))?;
+        }
     }
     Ok(Exit::Good)
+}
+
+/// What is known of the process that makes a record: the record itself cannot tell.
+fn life_words(life: Life) -> &'static str {
+    match life {
+        Life::Running => "the run is still under way, in a process of this host",
+        Life::Killed => "the run was killed; the next run closes its record",
+        Life::Elsewhere => "another host or container makes it, which is not seen from here",
+    }
 }
 
 /// Whether a record is in the store here, and not only in a file that was named.
