@@ -18,6 +18,7 @@ use assay_core::record::{Host, Source};
 use assay_core::refined::Refined;
 use assay_core::verification::Verdict;
 use assay_core::workload::{Op, Pattern, Sync, Think};
+use assay_submit::{Receipt, Refusal, Status, Step};
 use serde::Serialize;
 
 /// A path as JSON holds it: a name that is not UTF-8 has replacement characters.
@@ -402,6 +403,100 @@ pub(crate) struct RemovedRecords {
     pub(crate) dry_run: bool,
     /// Ids of the records.
     pub(crate) removed: Vec<String>,
+}
+
+/// `assay login`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LoginDocument {
+    /// Address of the public instance.
+    pub(crate) site: String,
+    /// Name of the account; null where it was forgotten.
+    pub(crate) account: Option<String>,
+    /// How many records the account has there.
+    pub(crate) records: Option<u64>,
+}
+
+/// `assay submit`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SubmitDocument {
+    /// The records, in the order of their submission.
+    pub(crate) records: Vec<SubmittedRecord>,
+}
+
+/// A record that was submitted.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SubmittedRecord {
+    /// Its id.
+    pub(crate) record: String,
+    /// Address of the public instance.
+    pub(crate) site: String,
+    /// When it was submitted, RFC 3339.
+    pub(crate) submitted: String,
+    /// Whether it is shown at its address alone.
+    pub(crate) unlisted: bool,
+    /// Where it is on its way.
+    pub(crate) state: SubmissionState,
+    /// How often it was sent without an answer.
+    pub(crate) attempts: Option<u32>,
+    /// What the site said last.
+    pub(crate) receipt: Option<Receipt>,
+    /// Why the site does not take it.
+    pub(crate) refusal: Option<Refusal>,
+    /// What kept this command from doing more, for people.
+    pub(crate) error: Option<String>,
+}
+
+/// Where a submitted record is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SubmissionState {
+    /// In the outbox.
+    Waiting,
+    /// At the site; the receipt has its state there.
+    Received,
+    /// Not taken by the site.
+    Refused,
+    /// Taken back.
+    Withdrawn,
+}
+
+impl SubmittedRecord {
+    /// Of an entry as it is after a step.
+    pub(crate) fn of(step: &Step) -> Self {
+        let (mut attempts, mut receipt, mut refusal) = (None, None, None);
+        let mut error = step.error.as_ref().map(ToString::to_string);
+        let state = match &step.entry.status {
+            Status::Waiting { attempts: tries, last_error, .. } => {
+                attempts = Some(*tries);
+                error = error.or_else(|| last_error.clone());
+                SubmissionState::Waiting
+            }
+            Status::Received { receipt: last, .. } => {
+                receipt = Some(last.clone());
+                SubmissionState::Received
+            }
+            Status::Refused { refusal: why } => {
+                refusal = Some(why.clone());
+                SubmissionState::Refused
+            }
+            Status::Withdrawn { .. } => SubmissionState::Withdrawn,
+        };
+        Self {
+            record: step.entry.record.clone(),
+            site: step.entry.site.to_string(),
+            submitted: step.entry.submitted.clone(),
+            unlisted: step.entry.unlisted,
+            state,
+            attempts,
+            receipt,
+            refusal,
+            error,
+        }
+    }
 }
 
 /// `assay label`.

@@ -211,6 +211,11 @@ impl DataDirectory {
         }
     }
 
+    /// The directory itself.
+    pub(crate) fn into_directory(self) -> Directory {
+        self.0
+    }
+
     /// A directory in it; none where there is none.
     pub(crate) fn inside(&self, name: &str) -> Result<Option<Self>, Failure> {
         Ok(self.0.inside(name).map_err(owned_failure)?.map(Self))

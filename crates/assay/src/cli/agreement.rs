@@ -11,7 +11,7 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 16] = [
+const REVIEWED: [(&str, &[&str]); 17] = [
     ("all", &["Show everything in full: "]),
     ("dir", &["Directory to write "]),
     ("format", &["Format of what is written"]),
@@ -33,6 +33,8 @@ const REVIEWED: [(&str, &[&str]); 16] = [
     ("size", &["Size of the test area, ", "Size of each job, ", "Size of the cache on the stick; "]),
     ("suite", &["Suite by name, "]),
     ("target", &["What is measured"]),
+    // Of a page, or of an account.
+    ("token-file", &["File with a token of "]),
     ("via", &["How nodes are reached"]),
 ];
 

@@ -37,6 +37,7 @@ mod records;
 mod advise;
 mod plan;
 mod run;
+mod submit;
 mod values;
 mod verify;
 
@@ -96,6 +97,7 @@ pub(crate) use fleet::{
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use records::{AggregateArg, ExportArgs, ImportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
 pub(crate) use run::{EngineArg, PeerArg, RunArgs, TogetherArgs};
+pub(crate) use submit::{LoginArgs, SubmitArgs};
 pub(crate) use verify::{ContentArg, VerifyArgs};
 
 /// What `--version` says; `-V` says the first line. The version is the first line of both.
@@ -180,6 +182,12 @@ pub(crate) enum Command {
     /// Open the store in a browser: media, records, answers as forms, measuring from the page
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
+    /// Log in to a public instance, to submit records
+    #[command(after_help = submit::LOGIN_EXAMPLES)]
+    Login(LoginArgs),
+    /// Send records to a public instance, without identities, and keep the receipts
+    #[command(after_help = submit::SUBMIT_EXAMPLES)]
+    Submit(SubmitArgs),
     /// Print shell completions
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),

@@ -14,6 +14,7 @@ mod records;
 mod report;
 mod run;
 mod serve;
+mod submit;
 mod suite;
 mod verify;
 mod words;
@@ -46,6 +47,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Rm(args) => records::rm(&args),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
+        Command::Login(args) => submit::login(&args),
+        Command::Submit(args) => submit::submit(&args),
         Command::Completions(args) => about::completions(&args),
         Command::Man(args) => about::man(&args),
         Command::Licences(args) => about::licences(&args),

@@ -20,8 +20,9 @@ use super::fleet::{
 };
 use super::{
     BaselineDocument, CompareDocument, DryRunDocument, ErrorDocument, ExportDocument, FormatsDocument, ImportDocument,
-    InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, RecordPercentiles, RemovedBaseline, RemovedRecords,
-    ReportDocument, RestoreDocument, ServeDocument, SettledDocument, SuiteDocument, SuiteText, WrittenFile,
+    InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, LoginDocument, RecordPercentiles, RemovedBaseline,
+    RemovedRecords, ReportDocument, RestoreDocument, ServeDocument, SettledDocument, SubmitDocument, SuiteDocument,
+    SuiteText, WrittenFile,
 };
 use crate::cli::Cli;
 
@@ -58,6 +59,8 @@ fn documents() -> Vec<Published> {
         published("info-list", &["assay info --list"], of::<InfoListDocument>),
         published("restore", &["assay verify --restore"], of::<RestoreDocument>),
         published("serve", &["assay serve"], of::<ServeDocument>),
+        published("login", &["assay login"], of::<LoginDocument>),
+        published("submit", &["assay submit"], of::<SubmitDocument>),
         published("list", &["assay list"], of::<Vec<assay_report::ListedRecord>>),
         published("aggregate", &["assay list --aggregate"], of::<AggregatesDocument<'static>>),
         published("percentiles", &["assay show --percentiles"], of::<Vec<RecordPercentiles>>),
