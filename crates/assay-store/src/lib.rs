@@ -18,7 +18,7 @@ mod system;
 pub use document::{LARGEST as LARGEST_DOCUMENT, read as read_document, receive as receive_document};
 pub use error::StoreError;
 pub use id::new_id;
-pub use matcher::{Misspelt, Terms};
+pub use matcher::{Described, Misspelt, Terms};
 pub use observation::{ObservationDetail, observed};
 pub use owner::{Owner, OwnerState};
 pub use query::{divided, headed};

@@ -2,13 +2,63 @@
 //! mean the same; `tests/it/matching.rs` compares them.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::medium::Medium;
+use assay_core::observation::Observation;
 use assay_core::record::Record;
 
 use crate::document::name;
 use crate::error::StoreError;
 use crate::query::{Condition, Pattern, Property, conditions};
+
+/// What conditions are about.
+pub trait Described {
+    /// Labels of the user.
+    fn labels(&self) -> &BTreeMap<String, String>;
+    /// What was measured.
+    fn medium(&self) -> &Medium;
+    /// Slot of the medium.
+    fn slot(&self) -> Option<&str>;
+    /// Name of the suite.
+    fn suite(&self) -> &str;
+}
+
+impl Described for Record {
+    fn labels(&self) -> &BTreeMap<String, String> {
+        &self.labels
+    }
+
+    fn medium(&self) -> &Medium {
+        &self.medium
+    }
+
+    fn slot(&self) -> Option<&str> {
+        self.host.slot.as_deref()
+    }
+
+    fn suite(&self) -> &str {
+        &self.suite.name
+    }
+}
+
+impl Described for Observation {
+    fn labels(&self) -> &BTreeMap<String, String> {
+        &self.labels
+    }
+
+    fn medium(&self) -> &Medium {
+        &self.medium
+    }
+
+    fn slot(&self) -> Option<&str> {
+        self.host.slot.as_deref()
+    }
+
+    fn suite(&self) -> &str {
+        &self.suite.name
+    }
+}
 
 /// Conditions on records in memory: the `key=value` of a query, with the same meaning as for records of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,18 +75,28 @@ impl<'q> Terms<'q> {
 
     /// A key or value that no record has, if a record has a similar one.
     #[must_use]
-    pub fn misspelt<'r>(&self, records: impl Iterator<Item = &'r Record> + Clone) -> Option<Misspelt> {
+    pub fn misspelt<'r, R: Described + 'r>(&self, records: impl Iterator<Item = &'r R> + Clone) -> Option<Misspelt> {
         let values = |condition: &Condition<'_>| {
             Ok(records.clone().flat_map(|record| said(condition, record)).map(Cow::into_owned).collect())
         };
-        let keys = || Ok(records.clone().flat_map(|record| record.labels.keys().cloned()).collect());
+        let keys = || Ok(records.clone().flat_map(|record| record.labels().keys().cloned()).collect());
         // Records in memory give no error.
         misspelt(&self.0, values, keys).unwrap_or_default()
     }
 
+    /// The one model that they ask for by its whole name; None if they ask for several, or for none.
+    #[must_use]
+    pub fn only_model(&self) -> Option<&'q str> {
+        let mut models = self.0.iter().filter(|condition| condition.property == Property::Model);
+        match (models.next().map(|condition| condition.values.as_slice()), models.next()) {
+            (Some([Pattern::Whole(model)]), None) => Some(model),
+            _ => None,
+        }
+    }
+
     /// Whether a record meets all of them.
     #[must_use]
-    pub fn hold(&self, record: &Record) -> bool {
+    pub fn hold(&self, record: &impl Described) -> bool {
         self.0.iter().all(|condition| holds(condition, record))
     }
 }
@@ -141,14 +201,15 @@ impl Column {
     }
 
     /// The value of the column for a record.
-    fn value_in(self, record: &Record) -> Option<Cow<'_, str>> {
+    fn value_in(self, record: &impl Described) -> Option<Cow<'_, str>> {
+        let medium = record.medium();
         match self {
-            Self::Product => record.medium.model.as_deref().map(Cow::from),
-            Self::Title => Some(record.medium.title().into()),
-            Self::Unit => record.medium.unit.as_deref().map(Cow::from),
-            Self::Slot => record.host.slot.as_deref().map(Cow::from),
-            Self::Suite => Some(record.suite.name.as_str().into()),
-            Self::Kind => name(&record.medium.kind).ok().map(Cow::from),
+            Self::Product => medium.model.as_deref().map(Cow::from),
+            Self::Title => Some(medium.title().into()),
+            Self::Unit => medium.unit.as_deref().map(Cow::from),
+            Self::Slot => record.slot().map(Cow::from),
+            Self::Suite => Some(record.suite().into()),
+            Self::Kind => name(&medium.kind).ok().map(Cow::from),
         }
     }
 }
@@ -199,14 +260,14 @@ pub(crate) fn sql(condition: &Condition<'_>, values: &mut Vec<String>) -> String
 }
 
 /// Whether a record in memory meets a condition.
-fn holds(condition: &Condition<'_>, record: &Record) -> bool {
+fn holds(condition: &Condition<'_>, record: &impl Described) -> bool {
     said(condition, record).any(|text| condition.values.iter().any(|pattern| pattern.fits(&text)))
 }
 
 /// The values of a record that a condition applies to.
-fn said<'r>(condition: &Condition<'_>, record: &'r Record) -> impl Iterator<Item = Cow<'r, str>> {
+fn said<'r>(condition: &Condition<'_>, record: &'r impl Described) -> impl Iterator<Item = Cow<'r, str>> {
     let (label, columns) = condition.property.said_by();
-    let label = label.and_then(|key| record.labels.get(key)).map(|text| Cow::from(text.as_str()));
+    let label = label.and_then(|key| record.labels().get(key)).map(|text| Cow::from(text.as_str()));
     let columns = columns.iter().filter_map(|column| {
         let text = column.value_in(record)?;
         (*column != Column::Unit || !text.trim_matches([' ', '0']).is_empty()).then_some(text)

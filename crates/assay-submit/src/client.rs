@@ -249,12 +249,12 @@ fn refusal(status: StatusCode, text: &str) -> Refusal {
 }
 
 /// A text as part of an address (RFC 3986, section 2.3).
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-fn certificates(pem: &str) -> Result<Vec<ureq::tls::Certificate<'static>>, ClientError> {
+pub(crate) fn certificates(pem: &str) -> Result<Vec<ureq::tls::Certificate<'static>>, ClientError> {
     let mut found = Vec::new();
     for item in parse_pem(pem.as_bytes()) {
         match item {

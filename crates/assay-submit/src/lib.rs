@@ -6,6 +6,7 @@
 mod accounts;
 mod client;
 mod deliver;
+mod figures;
 mod outbox;
 mod receipt;
 mod site;
@@ -13,6 +14,7 @@ mod site;
 pub use accounts::{Account, Accounts};
 pub use client::{Client, ClientError, Delivered, Profile};
 pub use deliver::Step;
+pub use figures::{Figures, FiguresError, Scope, figures};
 pub use outbox::{Entry, Outbox, OutboxError, Status};
 pub use receipt::{Publication, Reason, Receipt, Refusal};
 pub use site::{Site, SiteError};

@@ -8,9 +8,11 @@ use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
-use assay_store::{ObservationDetail, SqliteStore, Store, StoreError, Stored, Terms, headed};
+use assay_store::{Described, ObservationDetail, SqliteStore, Store, StoreError, Stored, Terms, headed};
+use assay_submit::{Accounts, FiguresError, Scope, figures};
 
 use super::state::DataDirectory;
+use crate::commands::submit;
 use crate::failure::Failure;
 use crate::state::{EMPTY, existing};
 use crate::{imports, output};
@@ -34,6 +36,8 @@ pub(crate) enum QueryPlace<'q> {
     Baseline(&'q str),
     /// In the program: figures of articles, by what stands behind `published:`.
     Published(&'q str),
+    /// At the public instance of the last login: observations of its public records.
+    Site,
     /// In a file or a directory, or on standard input.
     File(&'q str),
 }
@@ -42,6 +46,10 @@ impl<'q> DividedQuery<'q> {
     /// Divides a query. A path may hold blanks and `=`: the longest that is there counts.
     pub(crate) fn read(query: &'q str) -> Result<Self, Failure> {
         let trimmed = query.trim();
+        if let Some(rest) = trimmed.strip_prefix(SITE_PREFIX) {
+            let terms = Some(rest.trim()).filter(|rest| !rest.is_empty());
+            return Ok(Self { place: QueryPlace::Site, terms });
+        }
         if trimmed.starts_with(assay_analysis::PREFIX) || trimmed.starts_with(BASELINE_PREFIX) {
             let (head, terms) = match headed(trimmed).next() {
                 Some((head, terms)) => (head, Some(terms)),
@@ -77,7 +85,11 @@ impl<'q> DividedQuery<'q> {
     }
 
     /// Those of the records of a place that keep the conditions.
-    pub(crate) fn kept<T>(&self, mut found: Vec<T>, record: impl Fn(&T) -> &Record) -> Result<Vec<T>, Failure> {
+    pub(crate) fn kept<T, R: Described>(
+        &self,
+        mut found: Vec<T>,
+        record: impl Fn(&T) -> &R,
+    ) -> Result<Vec<T>, Failure> {
         if let Some(terms) = self.terms.map(Terms::parse).transpose()? {
             if let Some(misspelt) = terms.misspelt(found.iter().map(&record)) {
                 return Err(Failure::usage(harmless(&misspelt.to_string())));
@@ -304,6 +316,11 @@ fn documented(query: &str) -> Result<Vec<Stored>, Failure> {
                 Some(published(name)?.into_iter().map(stored).collect())
             }
             QueryPlace::File(path) => Some(imports::of_query(path)?),
+            QueryPlace::Site => {
+                return Err(Failure::usage(
+                    "a public instance gives figures for rank, compare, list, plan and advise; its pages show whole records",
+                ));
+            }
             QueryPlace::Baseline(_) | QueryPlace::Store => None,
         };
         if let Some(found) = found {
@@ -385,6 +402,7 @@ fn observations(query: &str, detail: ObservationDetail) -> Result<Option<Vec<Obs
             let records = asked.kept(imports::of_query(path)?, |stored| &stored.record)?;
             return Ok(Some(records.iter().map(|stored| Observation::from(&stored.record)).collect()));
         }
+        QueryPlace::Site => return of_site(&asked).map(Some),
         QueryPlace::Baseline(_) => true,
         QueryPlace::Store => false,
     };
@@ -448,10 +466,45 @@ fn ids_of_baseline(store: &SqliteStore, name: &str, asked: &DividedQuery<'_>) ->
 fn refuse_elsewhere(query: &str) -> Result<(), Failure> {
     let mend = match DividedQuery::read(query)?.place {
         QueryPlace::Published(_) => "figures of articles can only be read, as by assay compare".to_owned(),
+        QueryPlace::Site => "figures of a public instance can only be read, as by assay compare".to_owned(),
         QueryPlace::File(path) => format!("assay import {} brings its records there", imports::operand(path)),
         QueryPlace::Baseline(_) | QueryPlace::Store => return Ok(()),
     };
     Err(Failure::usage(format!("{} is not in the store; {mend}", quoted(query))))
+}
+
+/// How a query names the public instance of the last login.
+pub(crate) const SITE_PREFIX: &str = "site:";
+
+/// Figures of the public instance of the last login that keep the conditions.
+fn of_site(asked: &DividedQuery<'_>) -> Result<Vec<Observation>, Failure> {
+    let directory = DataDirectory::made(submit::OUTBOX)?.into_directory();
+    let accounts = Accounts::read(&directory)?;
+    let account = accounts.at(None).ok_or_else(|| {
+        Failure::usage(
+            "`site:` is the public instance of the last login, and there is none; run: assay login https://…",
+        )
+    })?;
+    let terms = asked.terms.map(Terms::parse).transpose()?;
+    let pem = account.certificates.as_deref();
+    let all = || figures(&directory, &account.site, pem, Scope::All);
+    let found = match terms.as_ref().and_then(Terms::only_model) {
+        None => all(),
+        // Another spelling of its name may still name it.
+        Some(model) => match figures(&directory, &account.site, pem, Scope::Model(model)) {
+            Err(FiguresError::NoModel { .. }) => all(),
+            found => found,
+        },
+    };
+    let found = found.map_err(|error| match error {
+        FiguresError::Client(error) => error.into(),
+        FiguresError::Cache(error) => error.into(),
+        error => Failure::usage(harmless(&error.to_string())),
+    })?;
+    if let Some((fetched, error)) = &found.stale {
+        output::tell_wrapped(&harmless(&format!("{error}; its figures are those of {fetched}")));
+    }
+    asked.kept(found.observations, |observation| observation)
 }
 
 /// Figures that ship with the program.

@@ -120,7 +120,7 @@ fn a_condition_names_the_same_records_in_memory_and_in_the_store() {
             found => found.unwrap(),
         };
         let terms = Terms::parse(&query).unwrap();
-        let held: Vec<&str> = records.iter().filter(|r| terms.hold(r)).map(|r| r.id.as_str()).collect();
+        let held: Vec<&str> = records.iter().filter(|r| terms.hold(*r)).map(|r| r.id.as_str()).collect();
         assert_eq!(held, stored, "{query}");
         some += usize::from(!held.is_empty() && held.len() < records.len());
     }

@@ -6,7 +6,7 @@ macro_rules! query_help {
         concat!(
             $records,
             ": last (the newest by the time of measuring), an id, all, model=…, unit=…, slot=…, suite=…, kind=…, KEY=VALUE of a label, baseline:NAME, \
-             published:NAME, or a file; conditions in one pair of quotes must all hold, 'published: model=SanDisk* unit=1,2'"
+             published:NAME, site: (the public instance of the last login), or a file; conditions in one pair of quotes must all hold, 'published: model=SanDisk* unit=1,2'"
         )
     };
 }

@@ -14,7 +14,7 @@ mod records;
 mod report;
 mod run;
 mod serve;
-mod submit;
+pub(crate) mod submit;
 mod suite;
 mod verify;
 mod words;

@@ -24,7 +24,7 @@ use crate::state::DataDirectory;
 use crate::{output, queries, state};
 
 /// Where accounts and the outbox are, in the data directory.
-const OUTBOX: &str = "submitted";
+pub(crate) const OUTBOX: &str = "submitted";
 /// Longest token and file of certificates, in bytes.
 const LONGEST_TOKEN: u64 = 512;
 const LONGEST_CERTIFICATES: u64 = 1 << 20;
