@@ -478,6 +478,10 @@ pub(crate) const SITE_PREFIX: &str = "site:";
 
 /// Figures of the public instance of the last login that keep the conditions.
 fn of_site(asked: &DividedQuery<'_>) -> Result<Vec<Observation>, Failure> {
+    // A page would wait for another machine, and so would the pages behind it.
+    if output::answers_a_page() {
+        return Err(Failure::usage("`site:` is for the command line"));
+    }
     let directory = DataDirectory::made(submit::OUTBOX)?.into_directory();
     let accounts = Accounts::read(&directory)?;
     let account = accounts.at(None).ok_or_else(|| {
