@@ -11,6 +11,7 @@ pub mod estimate;
 pub mod event;
 pub mod exit;
 pub mod finding;
+pub mod health;
 pub mod histogram;
 pub mod load_title;
 pub mod medium;

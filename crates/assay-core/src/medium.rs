@@ -7,6 +7,8 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 
+use crate::health::{CounterKind, HealthReadings};
+
 /// What kind of medium lies under a path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -95,25 +97,23 @@ impl FromStr for MediumKind {
 const REMOTE: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "ceph", "afs", "9p", "fuse.sshfs", "fuse.glusterfs"];
 
 impl Medium {
-    /// The number at the start of a reading of its health, by the first of these names that has one:
+    /// The last value of a counter: as it was read, else the number at the start of an imported reading by one of its names:
     /// `34 (Min/Max 19/54)`, `0x00`, `54118h+30m`.
     #[must_use]
-    pub fn health_number(&self, names: &[&str]) -> Option<i64> {
-        names.iter().find_map(|name| {
-            let text = self.health.get(*name)?.trim();
-            if let Some(hex) = text.strip_prefix("0x") {
-                return i64::from_str_radix(hex.split_whitespace().next()?, 16).ok();
-            }
-            let end = text.char_indices().find(|(at, c)| !(c.is_ascii_digit() || *at == 0 && *c == '-'));
-            text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
-        })
+    pub fn count(&self, kind: CounterKind) -> Option<i64> {
+        let own = kind.name();
+        let mut names = std::iter::once(own.as_str()).chain(kind.other_names().iter().copied());
+        let known = |value: &i64| kind != CounterKind::TemperatureCelsius || (-90..=200).contains(value);
+        self.readings.count(kind).or_else(|| names.find_map(|name| self.imported_number(name))).filter(known)
     }
 
-    /// Its temperature in °C when its health was read.
-    #[must_use]
-    pub fn health_celsius(&self) -> Option<i64> {
-        let names = ["temperature_celsius", "Temperature_Celsius", "Airflow_Temperature_Cel"];
-        self.health_number(&names).filter(|celsius| (-90..=200).contains(celsius))
+    fn imported_number(&self, name: &str) -> Option<i64> {
+        let text = self.health.get(name)?.trim();
+        if let Some(hex) = text.strip_prefix("0x") {
+            return i64::from_str_radix(hex.split_whitespace().next()?, 16).ok();
+        }
+        let end = text.char_indices().find(|(at, c)| !(c.is_ascii_digit() || *at == 0 && *c == '-'));
+        text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
     }
 
     /// Whether it is known to be on another machine.
@@ -237,6 +237,44 @@ impl Bus {
     }
 }
 
+/// Whether an SD card's command queue (SD 6.0, class A2) is in use; where it is not, who is without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CommandQueue {
+    /// In use.
+    On,
+    /// The card claims no class A2, and so no queue.
+    CardHasNone,
+    /// The host controller has none.
+    HostHasNone,
+    /// The kernel does not queue on SD cards.
+    KernelHasNone,
+    /// The kernel queues on cards of its list only, and this card is not on it.
+    CardNotListed,
+    /// Switched off for this slot.
+    SwitchedOff,
+    /// Not in use, and what is visible does not tell why.
+    #[serde(other)]
+    Unknown,
+}
+
+impl CommandQueue {
+    /// In words: `off: the host controller has no command queue`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::On => "in use",
+            Self::CardHasNone => "off: the card claims no class A2",
+            Self::HostHasNone => "off: the host controller has none",
+            Self::KernelHasNone => "off: this kernel does not queue on SD cards",
+            Self::CardNotListed => "off: the card is not on the kernel's list",
+            Self::SwitchedOff => "off: switched off for this slot",
+            Self::Unknown => "not known to be in use",
+        }
+    }
+}
+
 /// One block device between the path and the medium, topmost first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -281,8 +319,14 @@ pub struct Medium {
     pub bus: Option<Bus>,
     /// Performance classes that the medium itself claims: `C10`, `U3`, `V30`, `A2`.
     pub claimed_classes: Vec<String>,
-    /// Health figures by the name the medium or kernel gives them.
+    /// Texts about its state by the name that the medium, the kernel or another program gives them.
     pub health: BTreeMap<String, String>,
+    /// Its state as it counts it, before and after the run.
+    #[serde(default, skip_serializing_if = "HealthReadings::is_empty")]
+    pub readings: HealthReadings,
+    /// Whether an SD card's command queue is in use, and where not, why; null for other media.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_queue: Option<CommandQueue>,
     /// Settings of the block queue that change results: scheduler, write cache, read-ahead.
     pub queue: BTreeMap<String, String>,
 }
@@ -360,6 +404,33 @@ pub const CLASSES: [Class; 13] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::health::{Counter, HealthSource};
+
+    #[test]
+    fn counters_are_found_in_imported_readings_by_their_names() {
+        let mut medium = Medium::unknown("/dev/sda");
+        for (name, value) in [
+            ("Airflow_Temperature_Cel", "34 (Min/Max 19/54)"),
+            ("Power_On_Hours", "54118h+30m+12.1s"),
+            ("critical_warning", "0x04"),
+            ("media_errors", "7"),
+        ] {
+            medium.health.insert(name.to_owned(), value.to_owned());
+        }
+        let counts = |medium: &Medium| {
+            [
+                CounterKind::TemperatureCelsius,
+                CounterKind::PowerOnHours,
+                CounterKind::CriticalWarning,
+                CounterKind::MediaErrors,
+                CounterKind::PendingSectors,
+            ]
+            .map(|kind| medium.count(kind))
+        };
+        assert_eq!(counts(&medium), [Some(34), Some(54118), Some(4), Some(7), None]);
+        medium.readings.counters.push(Counter::read(CounterKind::MediaErrors, HealthSource::AtaSmart, 8));
+        assert_eq!(medium.count(CounterKind::MediaErrors), Some(8), "what was read counts");
+    }
 
     #[test]
     fn what_is_on_another_machine_is_known_by_kind_file_system_or_bus() {

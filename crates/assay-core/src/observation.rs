@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::{ClusterPart, CommonStart};
 use crate::estimate::Estimate;
 use crate::finding::{Validity, Warning};
+use crate::health::HealthReadings;
 use crate::histogram::StoredHistogram;
 use crate::medium::Medium;
 use crate::origin::{Origin, Source};
@@ -310,8 +311,9 @@ impl From<&Repeat> for ObservedRepeat {
 pub fn observed_medium(medium: &Medium) -> Medium {
     Medium {
         stack: Vec::new(),
-        // Whether the card's own queue is active matters for class A2.
-        queue: medium.queue.iter().filter(|(key, _)| *key == "cmdq_en").map(|(k, v)| (k.clone(), v.clone())).collect(),
+        queue: BTreeMap::new(),
+        // Bytes whose meaning is not known are not compared.
+        readings: HealthReadings { raw: Vec::new(), ..medium.readings.clone() },
         ..medium.clone()
     }
 }

@@ -1,5 +1,6 @@
 //! What is read beside the I/O: kinds, units and values typed by people.
 
+use crate::health::CounterKind;
 use crate::record::{Record, Sensor};
 use crate::text::{label, quoted};
 
@@ -80,7 +81,7 @@ impl Record {
         let of_medium = |s: &&Sensor| if s.source == "note" { s.name == temperature } else { self.is_of_medium(s) };
         let sensors = self.sensors.iter().filter(|s| s.kind == temperature).filter(of_medium);
         let readings = sensors.flat_map(|s| s.samples.iter().map(|(_, value)| *value));
-        let readings = readings.chain(self.medium.health_celsius().map(|celsius| celsius as f64));
+        let readings = readings.chain(self.medium.count(CounterKind::TemperatureCelsius).map(|celsius| celsius as f64));
         readings.filter(|value| value.is_finite()).reduce(f64::max)
     }
 }

@@ -310,6 +310,8 @@ fn merge(whole: &mut Report, next: Report) {
         bus,
         claimed_classes,
         health,
+        readings: _,
+        command_queue: _,
         queue: _,
     } = next.medium;
     if whole.medium.kind == MediumKind::Unknown {

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::document::{Answered, Block, Cell, Data, Document, left, number, right};
 use crate::results::read_sensors;
 use crate::verdict::word;
-use crate::{caveats, document};
+use crate::{caveats, document, health};
 
 /// Estimates of a measurement by the name their columns begin with; units are in the names.
 type Figures = [(&'static str, fn(&Measurement) -> Option<&Estimate>); 11];
@@ -38,7 +38,7 @@ const FIGURES: Figures = [
 /// A column: its name, and what it holds of a record or a measurement.
 type Column<T> = (&'static str, fn(&T) -> String);
 
-const OF_RECORD: [Column<Record>; 19] = [
+const OF_RECORD: [Column<Record>; 21] = [
     ("record", |r| r.id.clone()),
     ("created", |r| r.created.clone()),
     ("medium", Record::title),
@@ -53,6 +53,8 @@ const OF_RECORD: [Column<Record>; 19] = [
     ("reachable_bytes_per_second", |r| plain_number(r.medium.reachable())),
     ("celsius_max", |r| plain_number(r.medium_celsius())),
     ("sensors", |r| read_sensors(r).unwrap_or_default()),
+    ("health", |r| health::words(&r.medium).unwrap_or_default()),
+    ("health_worsened", |r| health::changes(&r.medium).unwrap_or_default()),
     ("host", |r| r.host.hostname.clone().unwrap_or_default()),
     ("suite", |r| r.suite.name.clone()),
     ("suite_version", |r| r.suite.version.to_string()),

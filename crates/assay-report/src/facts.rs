@@ -15,7 +15,7 @@ use assay_core::units::{Bytes, capacity, grouped, rate, span};
 
 use super::{health, terminal, verdict};
 use crate::advise::judge;
-use crate::redact::Rule::{Each, Fields, Keep, Known, MountOption, Name, Path, Readings, Text};
+use crate::redact::Rule::{Each, Fields, Keep, Known, MountOption, Name, Never, Path, Readings, Text};
 use crate::redact::{Kind, Rule};
 use crate::results;
 use crate::terminal::{Paint, Style};
@@ -85,10 +85,15 @@ pub(crate) fn of_medium(medium: &Medium) -> Vec<Fact> {
         Fact::new(Card, "bus", bus),
         Fact::new(Detail, "bus limit", medium.reachable().map(limit_text)),
         Fact::new(Detail, "queue", label_pairs(&medium.queue)),
+        Fact::new(Detail, "card queue", medium.command_queue.map(|queue| queue.words().to_owned())),
+        Fact::new(Detail, "trim", trim_text(medium)),
         health_fact(medium),
+        changes_fact(medium),
+        Fact::new(Detail, "counters", health::counters(medium)),
+        Fact::new(Detail, "not read", health::unread(medium)),
         Fact::new(
             Detail,
-            if health::words(medium).is_some() { "smart" } else { "health" },
+            if medium.readings.counters.is_empty() && health::words(medium).is_some() { "smart" } else { "health" },
             label_pairs(&medium.health),
         ),
     ];
@@ -98,6 +103,19 @@ pub(crate) fn of_medium(medium: &Medium) -> Vec<Fact> {
 fn health_fact(medium: &Medium) -> Option<Fact> {
     let paint = if health::is_bad(medium) { Paint::Bad } else { Paint::Plain };
     Some(Fact { paint, ..Fact::new(Card, "health", health::words(medium)?)? })
+}
+
+/// What got worse by the medium's own counters.
+fn changes_fact(medium: &Medium) -> Option<Fact> {
+    let failing = medium.readings.failing().next().is_some();
+    let paint = if failing { Paint::Bad } else { Paint::Plain };
+    Some(Fact { paint, ..Fact::new(Card, "worsened", health::changes(medium)?)? })
+}
+
+/// Whether the kernel can tell the medium which blocks are free.
+fn trim_text(medium: &Medium) -> Option<String> {
+    let most = medium.queue.get("discard_max_bytes")?;
+    Some(if most == "0" { "not supported" } else { "supported" }.to_owned())
 }
 
 /// The redaction rules of its fields in a shared report.
@@ -117,21 +135,22 @@ pub(crate) const MEDIUM_RULE: Rule = Fields(&[
     ("stack", Each(&Fields(&[("name", Text), ("role", Known)]))),
     ("bus", BUS),
     ("claimed_classes", Each(&Text)),
+    ("health", Readings(&[("firmware", Text), ("manfid", Text), ("manufactured", Text), ("oemid", Text)])),
     (
-        "health",
-        Readings(&[
-            ("firmware", Text),
-            ("life_time", Text),
-            ("manfid", Text),
-            ("manufactured", Text),
-            ("oemid", Text),
-            ("pre_eol_info", Text),
+        "readings",
+        Fields(&[
+            ("counters", Each(&Fields(&[("kind", Keep), ("source", Keep), ("before", Keep), ("after", Keep)]))),
+            ("unread", Each(&Fields(&[("source", Keep), ("why", Keep), ("detail", Text)]))),
+            // Bytes of a maker may hold a serial number.
+            ("raw", Never),
         ]),
     ),
+    ("command_queue", Keep),
     (
         "queue",
         Fields(&[
             ("cmdq_en", Text),
+            ("discard_max_bytes", Text),
             ("loop_direct_io", Text),
             ("max_sectors_kb", Text),
             ("nr_requests", Text),

@@ -377,9 +377,10 @@ fn list_data(records: &[Observation], lives: &Lives, loads: &Columns) -> Data {
         "random_write_load",
         "random_write_iops",
     ];
-    let behind: [(&'static str, RecordCell); 3] = [
+    let behind: [(&'static str, RecordCell); 4] = [
         ("celsius_max", |r| number(r.medium_celsius)),
         ("health", |r| health::words(&r.medium).unwrap_or_default()),
+        ("health_worsened", |r| health::changes(&r.medium).unwrap_or_default()),
         ("labels", |r| crate::csv::labels(&r.labels)),
     ];
     let names = |columns: &[(&'static str, RecordCell)]| columns.iter().map(|(name, _)| *name).collect::<Vec<_>>();

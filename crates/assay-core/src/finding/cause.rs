@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::kind::Finding;
+use crate::health::Unit;
 use crate::medium::MediumKind;
 use crate::units::{Bytes, figures, fixed, grouped, latency, multiple, span};
 
@@ -270,6 +271,17 @@ impl Finding {
                 cause![format!("this is {}: memory was measured, not a storage medium", medium.title())]
             }
             Self::OverlayHidesMedium => cause!["an overlay file system hides which medium is used"],
+            Self::HealthWorsened { counter, before, after } => {
+                let number = |value: i64| match counter.unit() {
+                    Unit::Bits => format!("{value:#04x}"),
+                    _ => grouped(value),
+                };
+                let (words, before, after) = (counter.words(), number(*before), number(*after));
+                cause![format!("the medium's own counter got worse meanwhile: {words} {before} → {after}")]
+            }
+            Self::HealthTimedOut { source } => {
+                cause![format!("the medium did not answer in time when its health was read ({})", source.title())]
+            }
             Self::UnwrittenReads => cause![
                 "reads of a raw device may touch blocks that were never written, which some media answer without work"
             ],

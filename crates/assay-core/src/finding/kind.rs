@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reason::{AreaLimit, FirmwareFlag, Over, Shortfall, Size, Throttling, VoltageSign};
 use super::source::{Contradiction, Missing, Untold};
+use crate::health::{CounterKind, HealthReadings, HealthSource, NoAnswer};
 use crate::medium::MediumKind;
 
 /// How much a finding weighs.
@@ -294,6 +295,20 @@ pub enum Finding {
         /// The first of them.
         first: String,
     },
+    /// A counter of the medium's own errors got worse while it was measured or checked.
+    HealthWorsened {
+        /// What is counted.
+        counter: CounterKind,
+        /// Before.
+        before: i64,
+        /// After.
+        after: i64,
+    },
+    /// The medium did not answer in time when its health was read; the run went on.
+    HealthTimedOut {
+        /// What was asked.
+        source: HealthSource,
+    },
     /// The host moved memory to or from the medium.
     Swapped {
         /// Pages in both directions.
@@ -399,6 +414,14 @@ pub enum Finding {
 }
 
 impl Finding {
+    /// What the medium's own counters say of a run: errors that got worse, and sources that did not answer in time.
+    #[must_use]
+    pub fn of_health(readings: &HealthReadings) -> Vec<Self> {
+        let worse = readings.failing().map(|(counter, before, after)| Self::HealthWorsened { counter, before, after });
+        let late = readings.unread.iter().filter(|unread| unread.why == NoAnswer::TimedOut);
+        worse.chain(late.map(|unread| Self::HealthTimedOut { source: unread.source })).collect()
+    }
+
     /// How much the finding weighs.
     #[must_use]
     pub fn severity(&self) -> Severity {
@@ -431,6 +454,7 @@ impl Finding {
             | Self::UnderVoltage { .. }
             | Self::LoadOfOthers { .. }
             | Self::KernelErrors { .. }
+            | Self::HealthWorsened { .. }
             | Self::Swapped { .. }
             | Self::Drift { .. }
             | Self::TwoSpeeds { .. }
@@ -462,6 +486,7 @@ impl Finding {
             | Self::LowClock { .. }
             | Self::UnevenRepeats { .. }
             | Self::SensorDropped { .. }
+            | Self::HealthTimedOut { .. }
             | Self::FieldsLeftOut { .. }
             | Self::BestOf { .. }
             | Self::NotTold { .. }
@@ -503,11 +528,34 @@ impl Finding {
             Self::UnderVoltage { .. } => "under-voltage",
             Self::LoadOfOthers { .. } => "host busy",
             Self::KernelErrors { .. } => "kernel errors",
+            Self::HealthWorsened { .. } => "health worsened",
             Self::Swapped { .. } => "swapping",
             Self::Drift { .. } => "drift",
             Self::TwoSpeeds { .. } => "two speeds",
             Self::CrosscheckDiffers { .. } => "peer disagrees",
             _ => "",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::{Counter, Unread};
+
+    #[test]
+    fn errors_that_grew_and_sources_that_hung_are_found() {
+        let counters = vec![
+            Counter { after: Some(5), ..Counter::read(CounterKind::MediaErrors, HealthSource::NvmeSmartLog, 3) },
+            Counter { after: Some(9), ..Counter::read(CounterKind::PowerOnHours, HealthSource::NvmeSmartLog, 8) },
+        ];
+        let unread = [NoAnswer::TimedOut, NoAnswer::NeedsRoot]
+            .map(|why| Unread::because(HealthSource::NvmeErrorLog, why))
+            .into();
+        let found = Finding::of_health(&HealthReadings { counters, unread, raw: Vec::new() });
+        let worse = Finding::HealthWorsened { counter: CounterKind::MediaErrors, before: 3, after: 5 };
+        assert_eq!(found, [worse.clone(), Finding::HealthTimedOut { source: HealthSource::NvmeErrorLog }]);
+        assert_eq!(worse.severity(), Severity::Suspect);
+        assert_eq!(worse.cause(), "the medium's own counter got worse meanwhile: media error 3 → 5");
     }
 }

@@ -184,6 +184,10 @@ impl Finding {
             Self::LowClock { .. } => "for latencies at full clock: cpupower frequency-set -g performance",
             Self::LoadOfOthers { .. } => "stop the other programs and run again",
             Self::KernelErrors { .. } => "check plug, cable and power, then whether the medium is dying (dmesg)",
+            Self::HealthWorsened { .. } => {
+                "save the data, check plug and cable, then check the medium: assay verify; replace it if it goes on"
+            }
+            Self::HealthTimedOut { .. } => "read it by hand (smartctl, mmc, nvme); a medium that hangs may be dying",
             Self::Swapped { .. } => "free memory, or swapoff during the run",
             Self::Drift { .. } => "measure for longer (--budget), or cold and warm separately",
             Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {

@@ -177,6 +177,7 @@ pub fn card_medium() -> Medium {
         claimed_classes: vec!["C10".into(), "U1".into(), "A1".into()],
         health: BTreeMap::from([("manufactured".into(), "06/2018".into())]),
         queue: BTreeMap::from([("scheduler".into(), "mq-deadline".into()), ("read_ahead_kb".into(), "128".into())]),
+        ..Medium::default()
     }
 }
 
