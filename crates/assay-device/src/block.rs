@@ -210,7 +210,9 @@ impl Stack {
 // Settings of a block queue that change results
 // (kernel Documentation/ABI/stable/sysfs-block, `/sys/block/<disk>/queue`).
 
-const PLAIN: [&str; 5] = ["nr_requests", "read_ahead_kb", "rotational", "write_cache", "max_sectors_kb"];
+/// `discard_max_bytes` is 0 where TRIM is not supported.
+const PLAIN: [&str; 6] =
+    ["nr_requests", "read_ahead_kb", "rotational", "write_cache", "max_sectors_kb", "discard_max_bytes"];
 
 pub(crate) fn queue_settings(node: &Node) -> BTreeMap<String, String> {
     let dir = node.dir.join("queue");

@@ -10,6 +10,7 @@ mod counters;
 mod error;
 mod files;
 pub mod guard;
+pub mod health;
 mod host;
 mod klog;
 mod look;

@@ -2,9 +2,12 @@
 
 mod bus;
 mod mmc;
+mod queue;
 mod scsi;
 
 pub(crate) use bus::{bus_towards, clean, maker_of_model as maker};
+pub(crate) use mmc::{card_directory, card_host_driver, is_known_sd_maker};
+pub(crate) use scsi::usb_ids;
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +24,10 @@ use bus::{note, of_kind};
 pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     let name = disk.name.as_str();
     if let Some(card) = mmc::card_of(sysroot, disk) {
-        return mmc::describe_mmc(sysroot, &card);
+        let mut facts = mmc::describe_mmc(sysroot, &card);
+        let is_a2 = facts.claimed_classes.iter().any(|class| class == "A2");
+        facts.command_queue = (card.kind == MediumKind::Sd).then(|| queue::of_card(sysroot, &card, is_a2));
+        return facts;
     }
     if name.starts_with("nvme") {
         return describe_nvme(sysroot, disk);

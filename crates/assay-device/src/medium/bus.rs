@@ -52,6 +52,12 @@ pub(crate) fn mmc(mode: &str, clock_hz: u64, lines: u32, double_rate: bool) -> L
     Lane::new(mode, ceiling, ceiling * MMC_REACHABLE)
 }
 
+/// UHS-II: 312 MB/s half duplex, 156 MB/s full duplex (SD Physical Layer Simplified Specification, "Bus Speed Modes": HD312,
+/// FD156). The kernel does not say which of them, so the ceiling is that of the faster one.
+pub(crate) fn uhs_2() -> Lane {
+    Lane { mode: "UHS-II".to_owned(), ceiling: Some(312.0 * MB), reachable: None }
+}
+
 /// Highest clock, data lines and double rate of a mode that is only known by name. eMMC may be wired with fewer than 8
 /// lines, which the kernel log does not report.
 pub(crate) fn mmc_nominal(mode: &str) -> Option<(u64, u32, bool)> {

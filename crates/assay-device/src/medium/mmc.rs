@@ -33,10 +33,9 @@ pub(crate) fn describe_mmc(sysroot: &Sysroot, card: &Card) -> Medium {
     note(&mut facts, "firmware", read("fwrev"));
     note(&mut facts, "manfid", read("manfid"));
     note(&mut facts, "oemid", read("oemid"));
-    // JESD84-B51 7.4: life time A (SLC) and B (MLC) in tenths used, and the reserve of blocks.
-    note(&mut facts, "life_time", read("life_time"));
-    note(&mut facts, "pre_eol_info", read("pre_eol_info"));
-    if let Some(value) = read("cmdq_en").and_then(|text| clean(&text)) {
+    if card.kind == MediumKind::Emmc
+        && let Some(value) = read("cmdq_en").and_then(|text| clean(&text))
+    {
         facts.queue.insert("cmdq_en".to_owned(), value);
     }
     facts.bus = Some(mmc_bus(sysroot, card));
@@ -65,6 +64,26 @@ pub(crate) fn card_of(sysroot: &Sysroot, disk: &Node) -> Option<Card> {
         _ => MediumKind::Unknown,
     };
     Some(Card { dir, host, address, kind })
+}
+
+/// The directory of the SD card or eMMC behind a disk.
+pub(crate) fn card_directory(sysroot: &Sysroot, disk: &Node) -> Option<PathBuf> {
+    card_of(sysroot, disk).map(|card| card.dir)
+}
+
+/// The device of the host controller of a card: `…/soc/fe340000.mmc` above `mmc_host/mmc0/mmc0:aaaa`.
+pub(crate) fn host_device(card: &Path) -> Option<&Path> {
+    card.ancestors().nth(3)
+}
+
+/// The driver of the host controller of the card behind a disk.
+pub(crate) fn card_host_driver(sysroot: &Sysroot, disk: &Node) -> Option<String> {
+    files::link_name(&host_device(&card_directory(sysroot, disk)?)?.join("driver"))
+}
+
+/// Whether the maker of an SD card is known by the numbers in its CID.
+pub(crate) fn is_known_sd_maker(maker: u32, oem: Option<u32>) -> bool {
+    sd_maker(maker, oem).is_some()
 }
 
 fn split_name(dir: &Path) -> Option<(String, String)> {
@@ -109,6 +128,9 @@ fn from_ios(text: &str, kind: MediumKind) -> Option<Lane> {
     let hertz = |name: &str| field(name)?.split_whitespace().next()?.parse::<u64>().ok().filter(|hz| *hz > 0);
     let inside = |name: &str| field(name)?.split_once('(')?.1.split_once(')').map(|(inner, _)| inner);
     let mode = mode_of_timing(inside("timing spec")?, kind)?;
+    if mode == "UHS-II" {
+        return Some(bus::uhs_2());
+    }
     let nominal = bus::mmc_nominal(mode);
     // Runtime power management may have stopped the actual clock at the moment.
     let clock = hertz("actual clock").or_else(|| hertz("clock")).or(nominal.map(|(clock, ..)| clock))?;
@@ -122,9 +144,16 @@ fn mode_of_timing(timing: &str, kind: MediumKind) -> Option<&'static str> {
         "legacy" if kind == MediumKind::Emmc => "MMC legacy",
         "legacy" => "Default Speed",
         "sd high-speed" => "High Speed",
+        other if is_second(other) => "UHS-II",
         "mmc high-speed" => "MMC HS",
         other => word_mode(other)?,
     })
+}
+
+/// Whether a text names UHS-II: `UHS-II speed SDXC` in the log (drivers/mmc/core/bus.c), `sd uhs2 speed A` in debugfs.
+fn is_second(text: &str) -> bool {
+    let text = text.to_lowercase();
+    text.contains("uhs-ii") || text.contains("uhs2")
 }
 
 /// The mode named by a word of the text.
@@ -142,15 +171,21 @@ fn from_log(sysroot: &Sysroot, card: &Card) -> Option<(Lane, String)> {
     let line = klog::last_line(sysroot, |line| line.contains(&start) && line.trim_end().ends_with(&end))?;
     let what = line.get(line.find(&start)?..)?.trim_end();
     let mode = mode_of_log(what.strip_prefix(&start)?.strip_suffix(&end)?, card.kind)?;
-    let (clock, lines, double) = bus::mmc_nominal(mode)?;
-    Some((bus::mmc(mode, clock, lines, double), what.to_owned()))
+    let lane = if mode == "UHS-II" {
+        bus::uhs_2()
+    } else {
+        let (clock, lines, double) = bus::mmc_nominal(mode)?;
+        bus::mmc(mode, clock, lines, double)
+    };
+    Some((lane, what.to_owned()))
 }
 
 fn mode_of_log(words: &str, kind: MediumKind) -> Option<&'static str> {
     let emmc = kind == MediumKind::Emmc;
     match word_mode(words) {
         Some(mode) => Some(mode),
-        None if words.contains("UHS") || words.contains("ultra") => None, // UHS-II says no rate
+        None if is_second(words) => Some("UHS-II"),
+        None if words.contains("UHS") || words.contains("ultra") => None,
         None if emmc && words.split(' ').any(|word| word == "DDR") => Some("DDR52"),
         None if words.contains("high speed") => Some(if emmc { "MMC HS" } else { "High Speed" }),
         None => Some(if emmc { "MMC legacy" } else { "Default Speed" }),
@@ -257,6 +292,13 @@ mod tests {
     }
 
     #[test]
+    fn uhs_2_has_the_ceiling_of_its_fastest_mode() {
+        let ios = "clock:\t\t52000000 Hz\nbus width:\t2 (4 bits)\ntiming spec:\t12 (sd uhs2 speed B)\n";
+        let lane = from_ios(ios, MediumKind::Sd).unwrap();
+        assert_eq!((lane.mode.as_str(), lane.ceiling, lane.reachable), ("UHS-II", Some(312e6), None));
+    }
+
+    #[test]
     fn a_narrow_emmc_has_half_the_ceiling() {
         let ios = "clock:\t\t52000000 Hz\nbus width:\t2 (4 bits)\ntiming spec:\t8 (mmc DDR52)\n";
         assert_eq!(from_ios(ios, MediumKind::Emmc).unwrap().ceiling, Some(52e6));
@@ -270,7 +312,8 @@ mod tests {
         assert_eq!(sd("UHS-I speed DDR50 SDHC"), Some("DDR50"));
         assert_eq!(sd("high speed SDHC"), Some("High Speed"));
         assert_eq!(sd("SD"), Some("Default Speed"));
-        assert_eq!(sd("UHS-II speed SDXC"), None);
+        assert_eq!(sd("UHS-II speed SDXC"), Some("UHS-II"));
+        assert_eq!(sd("UHS-9 speed SDXC"), None);
         assert_eq!(mmc("HS400 Enhanced strobe MMC"), Some("HS400"));
         assert_eq!(mmc("DDR MMC"), Some("DDR52"));
         assert_eq!(mmc("high speed DDR MMC"), Some("DDR52"));

@@ -117,6 +117,13 @@ pub(crate) fn device_of(sysroot: &Sysroot, disk: &Node) -> Option<UsbDevice> {
     Some(UsbDevice { driver, dir })
 }
 
+/// Numbers of the maker and product of the USB device of a disk.
+pub(crate) fn usb_ids(sysroot: &Sysroot, disk: &Node) -> Option<(u16, u16)> {
+    let device = device_of(sysroot, disk)?;
+    let number = |name: &str| u16::from_str_radix(&files::text(&device.dir.join(name))?, 16).ok();
+    number("idVendor").zip(number("idProduct"))
+}
+
 pub(crate) fn describe_usb(disk: &Node, device: &UsbDevice) -> Medium {
     // A bridge reports its disk as fixed, a stick its medium as removable. Only bridges for disks queue commands.
     let uas = device.driver.as_deref() == Some("uas");

@@ -1,7 +1,9 @@
 //! Trees laid out like those of other machines' kernels.
 
 use crate::common::{Board, ceiling, mode, source, stack};
+use assay_core::health::CounterKind;
 use assay_core::medium::MediumKind;
+use assay_device::health::HealthReader;
 use assay_device::{ProofMeter, Sensors, StorageBelow, Sysroot, guard, host, survey, swaps_on};
 
 fn near(got: Option<f64>, wanted: f64) {
@@ -268,8 +270,10 @@ fn an_emmc_tells_hs400_its_wear_and_its_boot_partition_is_read_only() {
     assert_eq!(medium.vendor.as_deref(), Some("Samsung"));
     assert_eq!(medium.model.as_deref(), Some("CJTD4R"));
     assert_eq!(medium.capacity_bytes, Some(122_142_720 * 512));
-    assert_eq!(medium.health.get("life_time").map(String::as_str), Some("0x01 0x02"));
-    assert_eq!(medium.health.get("pre_eol_info").map(String::as_str), Some("0x01"));
+    let readings = HealthReader::new(&board.sysroot(), &target).read();
+    let life = [CounterKind::LifeUsedATenths, CounterKind::LifeUsedBTenths, CounterKind::PreEndOfLife];
+    assert_eq!(life.map(|kind| readings.count(kind)), [Some(1), Some(2), Some(1)]);
+    assert!(readings.unread.is_empty(), "{readings:?}");
     assert_eq!(medium.queue.get("cmdq_en").map(String::as_str), Some("1"));
     assert_eq!(mode(&target), "HS400");
     near(ceiling(&target), 400.0);

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{Loop, MIB, alone};
+use assay_core::health::{CounterKind, HealthSource, NoAnswer, Unread};
 use assay_core::medium::MediumKind;
+use assay_device::health::HealthReader;
 use assay_device::owned::Caching;
 
 use assay_device::{DeviceError, ProofMeter, Sensors, Sysroot, What, guard, host, look, swaps_on};
@@ -37,6 +39,26 @@ fn the_root_file_system_is_found_with_its_device() {
     }
 }
 
+/// What the disk of this machine counts, or the reason why nothing is known.
+#[test]
+fn the_health_of_the_root_file_system_is_read_or_says_why_not() {
+    let target = look(&Sysroot::real(), Path::new("/")).unwrap();
+    let readings = HealthReader::new(&Sysroot::real(), &target).read();
+    if target.leaves.is_empty() {
+        assert!(readings.unread.is_empty(), "{readings:?}");
+        eprintln!("SKIP: the root file system here has no visible block device ({:?})", target.medium.filesystem);
+        return;
+    }
+    assert!(!readings.is_empty(), "neither a counter nor a reason");
+    if target.medium.kind == MediumKind::Virtio {
+        assert_eq!(readings.unread, [Unread::because(HealthSource::Medium, NoAnswer::Virtual)]);
+    }
+    if target.medium.filesystem.as_deref() == Some("ext4") {
+        let of_file_system = readings.count(CounterKind::FileSystemWrittenBytes);
+        assert!(of_file_system.is_some_and(|bytes| bytes > 0), "{readings:?}");
+    }
+}
+
 #[test]
 fn shared_memory_is_memory() {
     let shm = Path::new("/dev/shm");
@@ -47,6 +69,7 @@ fn shared_memory_is_memory() {
     let target = look(&Sysroot::real(), shm).unwrap();
     assert_eq!(target.medium.kind, MediumKind::Tmpfs);
     assert!(target.is_memory && target.devices.is_empty());
+    assert!(HealthReader::new(&Sysroot::real(), &target).read().is_empty());
     let meter = ProofMeter::open(&Sysroot::real(), &target.devices).unwrap();
     assert!(meter.is_empty());
     assert_eq!(meter.read().unwrap(), assay_device::Counters::default());
@@ -126,6 +149,9 @@ fn a_loop_device_is_described_and_its_counters_see_direct_writes() {
     assert_eq!(target.medium.capacity_bytes, Some(16 * MIB as u64));
     assert_eq!(target.devices, [device.name()]);
     assert_eq!(crate::common::stack(&target), format!("{}:loop", device.name()));
+
+    let readings = HealthReader::new(&sysroot, &target).read();
+    assert_eq!(readings.unread, [Unread::because(HealthSource::Medium, NoAnswer::Virtual)]);
 
     let permit = guard::check_raw(&sysroot, &device.device, None).unwrap();
     assert_eq!(permit.name(), device.name());
