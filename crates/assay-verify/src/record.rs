@@ -11,6 +11,7 @@ use assay_core::record::{Record, SuiteRef, Tool};
 use assay_core::text::harmless;
 use assay_core::units::nanoseconds;
 use assay_core::verification::Verification;
+use assay_device::health::HealthReader;
 use assay_device::{DeviceError, Sysroot, TargetInfo};
 use assay_engine::{Control, wall_clock};
 
@@ -38,6 +39,7 @@ pub struct CheckSubject {
 #[derive(Debug)]
 pub struct CheckRecord {
     draft: Draft,
+    health: HealthReader,
 }
 
 impl CheckRecord {
@@ -56,7 +58,9 @@ impl CheckRecord {
             .on_host(assay_device::host(&sysroot))
             .labelled(subject.labels);
         draft.change_settings(|settings| settings.raw_device = seen.raw);
-        Ok((Self { draft }, seen))
+        let mut health = HealthReader::new(&sysroot, &seen);
+        draft.fill().medium.readings = health.read();
+        Ok((Self { draft, health }, seen))
     }
 
     /// Closes the record of a check of files. `kept` says whether the files are to stay.
@@ -101,6 +105,13 @@ impl CheckRecord {
             settings.span_bytes = verification.announced_bytes;
         });
         record.verification = Some(verification);
+        // A medium that hung or is gone would not answer.
+        if !matches!(outcome, Outcome::Failed { failure: RunFailure::Hung | RunFailure::Disappeared, .. }) {
+            record.medium.readings.finish(self.health.read());
+        }
+        for finding in Finding::of_health(&self.draft.record().medium.readings) {
+            self.draft.warn(finding);
+        }
         self.draft.close(outcome)
     }
 }

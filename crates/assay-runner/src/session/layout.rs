@@ -80,7 +80,7 @@ impl Session<'_> {
             None => return true,
             Some(Cut::Stopped) => return false,
             Some(Cut::Failed { failure, detail }) => {
-                let (failure, why) = self.health.examine(*failure, true, &self.area.target);
+                let (failure, why) = self.device_health.examine(*failure, true, &self.area.target);
                 let detail = why.map_or(detail.clone(), |why| format!("{detail}; {why}"));
                 self.fail(failure, detail);
                 return false;

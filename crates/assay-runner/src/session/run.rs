@@ -11,6 +11,7 @@ use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::Record;
 use assay_core::suite::SuiteWorkload;
 use assay_core::workload::Workload;
+use assay_device::health::HealthReader;
 use assay_device::{ProofMeter, TargetInfo};
 use assay_engine::{Control, DirectSupport, NullCost, RepeatReport, RepeatTrouble, Target, null_cost};
 
@@ -45,7 +46,9 @@ pub(crate) struct Session<'o> {
     pub(crate) watch: Watch,
     pub(super) host_monitor: HostMonitor,
     /// What the devices were like at the start.
-    pub(super) health: DeviceHealth,
+    pub(super) device_health: DeviceHealth,
+    /// Reads what the medium counts.
+    health: HealthReader,
     /// The instrument's own cost on this host.
     pub(super) null: NullCost,
     pub(crate) control: Control,
@@ -83,6 +86,11 @@ impl<'o> Session<'o> {
             .under(control);
         let whole = Budget::new(request.suite.budget, request.suite.max_write.0).under(control);
         let mut emitter = Emitter::new(observer, Duration::from_nanos(done.elapsed_ns));
+        let mut health = HealthReader::new(&sysroot, &seen);
+        // A run that is resumed keeps what was read before its first part.
+        if draft.record().medium.readings.is_empty() {
+            draft.fill().medium.readings = health.read();
+        }
         announce(&mut draft, &area, findings, &mut emitter);
 
         emitter.phase("calibrate");
@@ -94,7 +102,8 @@ impl<'o> Session<'o> {
             meter: proof::meter(&sysroot, &seen).ok().map(Arc::new),
             watch: Watch::start(&sysroot, &seen.leaves, &request.sensors),
             host_monitor: HostMonitor::new(&sysroot, &seen),
-            health: device_health(&seen),
+            device_health: device_health(&seen),
+            health,
             disks: seen.leaves,
             pace: Pace::default(),
             control: control.clone(),
@@ -211,6 +220,7 @@ impl Session<'_> {
         for finding in sensors.into_iter().chain(self.host_monitor.at_end()) {
             self.warn(finding);
         }
+        self.read_health();
         self.emitter.phase("cleanup");
         let part = self.rendezvous.as_deref_mut().and_then(|rendezvous| rendezvous.part(whole));
         let settled = self.settled.take();
@@ -235,6 +245,20 @@ impl Session<'_> {
             written_bytes: record.settings().map_or(0, |settings| settings.written_bytes),
         });
         record
+    }
+
+    /// What the medium counts after the run. One that hung or is gone would not answer.
+    fn read_health(&mut self) {
+        let is_lost = |outcome: &Outcome| {
+            matches!(outcome, Outcome::Failed { failure: RunFailure::Hung | RunFailure::Disappeared, .. })
+        };
+        if !is_lost(&self.record().outcome) {
+            let later = self.health.read();
+            self.draft.fill().medium.readings.finish(later);
+        }
+        for finding in Finding::of_health(&self.record().medium.readings) {
+            self.warn(finding);
+        }
     }
 
     /// How long removing the test file may take.
@@ -285,7 +309,7 @@ impl Session<'_> {
         workload: &Workload,
         target: &Arc<Target>,
     ) -> Outcome {
-        let examined = |failure, write, words: String| match self.health.examine(failure, write, target) {
+        let examined = |failure, write, words: String| match self.device_health.examine(failure, write, target) {
             (failure, Some(why)) => (failure, format!("{words}; {why}")),
             (failure, None) => (failure, words),
         };

@@ -4,6 +4,7 @@ use assay_core::exit::Exit;
 use assay_core::medium::Medium;
 use assay_core::text::{clean, harmless};
 use assay_core::units::capacity;
+use assay_device::health::HealthReader;
 use assay_device::{Sysroot, survey};
 use assay_report::{check_sentence, left, right, table, wrapped};
 use assay_store::Store;
@@ -20,7 +21,8 @@ pub(super) fn info(args: &InfoArgs) -> Result<Exit, Failure> {
         return list(&sysroot, args.json);
     }
     let path = std::fs::canonicalize(&args.target).unwrap_or_else(|_| args.target.clone());
-    let target = assay_device::look(&sysroot, &path)?;
+    let mut target = assay_device::look(&sysroot, &path)?;
+    target.medium.readings = HealthReader::new(&sysroot, &target).read();
     let host = assay_device::host(&sysroot);
     if args.json {
         let pending = leftovers::pending_on(&path);
