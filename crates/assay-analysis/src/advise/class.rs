@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_core::medium::{CLASSES, Class};
+use assay_core::medium::{CLASSES, Class, CommandQueue};
 use assay_core::observation::Observation;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::decide::{self, Tolerance, tolerance};
@@ -95,6 +95,8 @@ pub struct ClassAnswer {
     pub status: ClassStatus,
     /// Why it is not testable; null where it is.
     pub obstacle: Option<Obstacle>,
+    /// Which part is without a command queue, where that is the obstacle and is known.
+    pub queue: Option<CommandQueue>,
     /// The quantities behind it.
     pub tests: Vec<ClassTest>,
 }
@@ -365,12 +367,13 @@ fn answer(class: &Class, unit: &Unit<'_>, claimed: bool) -> ClassAnswer {
     let worst = order.into_iter().find(|s| tests.iter().any(|t| t.status == *s));
     let obstacle = obstacle(class, unit);
     let status = if obstacle.is_some() { ClassStatus::NotTestable } else { worst.unwrap_or(ClassStatus::Pass) };
-    ClassAnswer { class: class.name, claimed, status, obstacle, tests }
+    let known = || unit.records.iter().rev().find_map(|record| record.medium.command_queue);
+    let queue = (obstacle == Some(Obstacle::CommandQueue)).then(known).flatten();
+    ClassAnswer { class: class.name, claimed, status, obstacle, queue, tests }
 }
 
 fn obstacle(class: &Class, unit: &Unit<'_>) -> Option<Obstacle> {
-    // What the kernel says of a card: the command queue is in use.
-    let queueing = |r: &&Observation| r.medium.queue.get("cmdq_en").is_some_and(|v| v == "1");
+    let queueing = |r: &&Observation| r.medium.command_queue == Some(CommandQueue::On);
     if unit.records.iter().any(|r| r.medium.kind.is_virtual()) {
         Some(Obstacle::Virtual)
     } else if class.name == "A2" && !unit.records.iter().any(queueing) {

@@ -1,6 +1,6 @@
 //! The arithmetic of published figures, through records: what to buy, and classes.
 
-use assay_core::medium::MediumKind;
+use assay_core::medium::{CommandQueue, MediumKind};
 use assay_core::observation::Observation;
 use assay_core::workload::{Op, Pattern};
 use assay_stats::random::Generator;
@@ -167,7 +167,7 @@ fn repeats_pass_fail_or_do_not_tell() {
     assert_eq!(status(tested(9000.0, 9000.0, 95e6), "A2"), (ClassStatus::NotTestable, false));
     assert_eq!(status(tested(1.0, 1.0, 34e6), "V30"), (ClassStatus::Pass, false));
     let mut queueing = tested(9000.0, 9000.0, 95e6);
-    queueing.medium.queue.insert("cmdq_en".to_owned(), "1".to_owned());
+    queueing.medium.command_queue = Some(CommandQueue::On);
     assert_eq!(status(queueing, "A2"), (ClassStatus::Pass, false));
     let mut limited = tested(1600.0, 550.0, 22e6);
     limited.measurements[0].bus_limited = true;
@@ -230,7 +230,7 @@ fn classed_card(sequential_write: &[f64], read: &[f64], write: &[f64]) -> Observ
 }
 
 fn queueing(mut card: Observation) -> Observation {
-    card.medium.queue.insert("cmdq_en".to_owned(), "1".to_owned());
+    card.medium.command_queue = Some(CommandQueue::On);
     card
 }
 
@@ -280,6 +280,10 @@ fn published_cards_without_queueing_are_not_tested_for_a2() {
         let near = |kibibytes: f64| iops(&[kibibytes * 0.999, kibibytes, kibibytes * 1.001]);
         let plain = classed_card(&[30e6; 3], &near(read), &near(write));
         assert_eq!(status(&plain, "A2"), ClassStatus::NotTestable);
+        let mut listed = plain.clone();
+        listed.medium.command_queue = Some(CommandQueue::CardNotListed);
+        let a2 = &class(&[listed], &["A2"]).unwrap().units[0].classes[0];
+        assert_eq!((a2.obstacle, a2.queue), (Some(Obstacle::CommandQueue), Some(CommandQueue::CardNotListed)));
         let model = class(std::slice::from_ref(&plain), &["A2"]).unwrap();
         assert_eq!(model.models[0].classes[0].word, ModelWord::NotTestable, "what no unit can show no model has");
         // The third reads 10.5 % below A1, by one run: another day may differ by as much.

@@ -123,9 +123,12 @@ fn unit_blocks(parts: &mut Parts, specimen: &SpecimenClasses) {
         let claimed = if answer.claimed { ", claimed" } else { "" };
         let tests: Vec<String> = answer.tests.iter().map(|t| tested_bound(t, specimen)).collect();
         let why = match answer.obstacle {
-            Some(Obstacle::CommandQueue) => "; it requires a command queue, which this host is not known to use",
-            Some(Obstacle::Virtual) => "; virtual disks have no class",
-            None => "",
+            Some(Obstacle::CommandQueue) => match answer.queue {
+                Some(queue) => format!("; it requires a command queue ({})", queue.words()),
+                None => "; it requires a command queue, which this host is not known to use".to_owned(),
+            },
+            Some(Obstacle::Virtual) => "; virtual disks have no class".to_owned(),
+            None => String::new(),
         };
         parts.item(answer.class, &format!("{}{claimed}{why}: {}", status_word(answer.status), tests.join("; ")));
     }

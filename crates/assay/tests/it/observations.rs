@@ -9,7 +9,7 @@ use assay_analysis::{Quantity, by_model, deciding_load, share_verdicts};
 use assay_core::estimate::Estimate;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::histogram::{Histogram, StoredHistogram};
-use assay_core::medium::{Bus, MediumKind};
+use assay_core::medium::{Bus, CommandQueue, MediumKind};
 use assay_core::observation::Observation;
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Batching, Measurement, Record, Repeat, Sample, Sensor, Source};
@@ -272,7 +272,7 @@ fn record(plan: &ExperimentPlan, (model, unit, run): (usize, usize, usize), dice
     record.medium.path = "/home/jane/card".to_owned();
     record.medium.mount_options = vec!["rw".to_owned(), "username=jane".to_owned()];
     record.medium.health.insert("firmware".to_owned(), "7".to_owned());
-    record.medium.queue.insert("cmdq_en".to_owned(), dice.index(2).to_string());
+    record.medium.command_queue = dice.one_in(2).then_some(CommandQueue::On);
     record.medium.claimed_classes = vec!["A1".to_owned()];
     record.medium.capacity_bytes = Some(32_000_000_000);
     record.medium.bus = dice.one_in(2).then(|| Bus {
