@@ -1,0 +1,22 @@
+//! Changes of a medium over many nights: steps, slow changes, missed nights and moved counters, with a known rate of false
+//! alarms. No I/O, no clock, no sentences: a night goes in, typed events come out. `docs/watch.md` has the method.
+
+mod event;
+mod kept;
+mod night;
+mod noise;
+mod record;
+mod series;
+mod status;
+mod step;
+mod trend;
+mod watch;
+
+pub use event::{Change, Event, Manner, Moved, What};
+pub use kept::{ASSUMED_CYCLES, DAY, KEPT_VERSION, Kept, Plan, Skip, Skipped};
+pub use night::{Condition, Conditions, Counter, Figure, Kind, Night};
+pub use record::{FILL_LABEL, FIRST, RUN_LABEL, SECOND, WATCH_LABEL, counters, night_of};
+pub use series::Level;
+pub use status::{Status, StatusEvent, metrics};
+pub use trend::Trend;
+pub use watch::{Taken, Watch};

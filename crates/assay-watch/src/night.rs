@@ -1,0 +1,173 @@
+//! What a night brings: figures with their own errors, the conditions under which they came about, and health counters.
+
+use serde::{Deserialize, Serialize};
+
+/// A measured night of a medium.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Night {
+    /// Number of the night: whole days since 1970 at its beginning.
+    pub day: i64,
+    /// How it was measured.
+    pub conditions: Conditions,
+    /// What was measured; none where only counters were read.
+    pub figures: Vec<Figure>,
+    /// Health counters of the medium.
+    pub counters: Vec<Counter>,
+}
+
+/// A figure of a load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The load, by the name that all nights give it.
+    pub load: String,
+    /// What the figure is.
+    pub kind: Kind,
+    /// Mean of the natural logarithms over the repeats of the night.
+    pub log: f64,
+    /// Standard error of this mean within the night; none where one repeat does not show it.
+    pub error: Option<f64>,
+    /// Repeats.
+    pub n: u32,
+}
+
+/// What a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Operations per second: less is worse.
+    Rate,
+    /// The 99th percentile of the latency: more is worse.
+    Latency,
+}
+
+impl Kind {
+    /// Turns a change of the logarithm into one that is worse the larger it is, and back.
+    #[must_use]
+    pub fn worse(self, change: f64) -> f64 {
+        match self {
+            Self::Rate => -change,
+            Self::Latency => change,
+        }
+    }
+
+    /// The least change of the logarithm that is worth a message: 5 % of a rate, 20 % of a latency.
+    #[must_use]
+    pub fn least(self) -> f64 {
+        match self {
+            Self::Rate => 0.05,
+            Self::Latency => 0.20,
+        }
+    }
+
+    /// The deviation between nights that is assumed until nights show their own.
+    pub(crate) fn assumed(self) -> f64 {
+        match self {
+            Self::Rate => 0.04,
+            Self::Latency => 0.10,
+        }
+    }
+
+    /// The least deviation between nights: figures are no more exact than that.
+    pub(crate) fn floor(self) -> f64 {
+        match self {
+            Self::Rate => 0.005,
+            Self::Latency => 0.02,
+        }
+    }
+}
+
+/// What else changes figures beside the medium. What is unknown is no change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// Name of the host.
+    pub host: Option<String>,
+    /// Release of its kernel.
+    pub kernel: Option<String>,
+    /// Version of the program that measured.
+    pub program: Option<String>,
+    /// Slot or port.
+    pub slot: Option<String>,
+    /// Mode of the bus.
+    pub bus: Option<String>,
+    /// How full the medium is, in percent.
+    pub fill_percent: Option<f64>,
+    /// Temperature of the medium, or of the host where it has none, in degrees Celsius.
+    pub celsius: Option<f64>,
+}
+
+/// One of the conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// Another host.
+    Host,
+    /// Another kernel.
+    Kernel,
+    /// Another version of the program.
+    Program,
+    /// Another slot.
+    Slot,
+    /// Another mode of the bus.
+    Bus,
+    /// 10 percentage points fuller or emptier.
+    Fill,
+    /// 15 K hotter or colder for three nights.
+    Temperature,
+}
+
+/// Percentage points of the fill level that are another condition.
+const OTHER_FILL: f64 = 10.0;
+
+impl Conditions {
+    /// What differs from those of the level, apart from the temperature.
+    pub(crate) fn differ(&self, level: &Self) -> Vec<Condition> {
+        let other = |a: &Option<String>, b: &Option<String>| matches!((a, b), (Some(a), Some(b)) if a != b);
+        let fuller =
+            matches!((self.fill_percent, level.fill_percent), (Some(a), Some(b)) if (a - b).abs() >= OTHER_FILL);
+        let all = [
+            (Condition::Host, other(&self.host, &level.host)),
+            (Condition::Kernel, other(&self.kernel, &level.kernel)),
+            (Condition::Program, other(&self.program, &level.program)),
+            (Condition::Slot, other(&self.slot, &level.slot)),
+            (Condition::Bus, other(&self.bus, &level.bus)),
+            (Condition::Fill, fuller),
+        ];
+        all.into_iter().filter(|(_, differs)| *differs).map(|(condition, _)| condition).collect()
+    }
+
+    /// Takes over what is known now and was not before.
+    pub(crate) fn complete(&mut self, other: &Self) {
+        let known = |own: &mut Option<String>, other: &Option<String>| *own = own.take().or_else(|| other.clone());
+        known(&mut self.host, &other.host);
+        known(&mut self.kernel, &other.kernel);
+        known(&mut self.program, &other.program);
+        known(&mut self.slot, &other.slot);
+        known(&mut self.bus, &other.bus);
+        self.fill_percent = self.fill_percent.or(other.fill_percent);
+    }
+}
+
+/// A health counter of the medium whose change is an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unknown_is_no_change() {
+        let level = Conditions { kernel: Some("6.1".into()), fill_percent: Some(40.0), ..Conditions::default() };
+        let now = Conditions { host: Some("pi".into()), fill_percent: Some(49.0), ..Conditions::default() };
+        assert_eq!(now.differ(&level), []);
+        let now = Conditions { kernel: Some("6.6".into()), fill_percent: Some(50.0), ..now };
+        assert_eq!(now.differ(&level), [Condition::Kernel, Condition::Fill]);
+    }
+}

@@ -1,0 +1,252 @@
+//! The nights of one figure of one medium.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Change, Manner, Moved};
+use crate::night::{Figure, Kind};
+use crate::noise::{Noise, Point, inflation, mean_celsius};
+use crate::step::{LOOKED_AT, Step, step};
+use crate::trend::{MOST_WEEKS, Slope, Trend, Week, slope, trend};
+
+/// Newest nights that the noise is learned from, at most.
+const KEPT: usize = 200;
+/// Newest nights that take no part in that: they may be beyond a step that is not found yet.
+const OPEN: usize = 8;
+/// Nights after which the noise is learned anew.
+const LEARNED_EVERY: i64 = 7;
+/// Thresholds in standard errors for eight figures of a medium. Simulated years chose them: `docs/watch.md`.
+const STEP_THRESHOLD: f64 = 3.95;
+/// See [`STEP_THRESHOLD`].
+const SLOPE_THRESHOLD: f64 = 4.15;
+const FIGURES: f64 = 8.0;
+
+/// A threshold that keeps the rate of false alarms of a medium, whatever the number of its figures.
+fn for_figures(threshold: f64, figures: usize) -> f64 {
+    // The tail of a normal distribution falls as exp(-z²/2).
+    (threshold * threshold + 2.0 * (figures.max(1) as f64 / FIGURES).ln()).max(1.0).sqrt()
+}
+
+/// The nights of one figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Series {
+    pub(crate) load: String,
+    pub(crate) kind: Kind,
+    /// The newest nights, in their order.
+    points: Vec<Point>,
+    level: u32,
+    /// The first night of the level.
+    since_day: Option<i64>,
+    /// Whole weeks since the last change of the medium, across levels that only conditions changed.
+    weeks: Vec<Week>,
+    /// Nights of the week under way.
+    week: Vec<Point>,
+    noise: Noise,
+    learned_day: i64,
+    /// The trend over the weeks, and how many there were when it was drawn.
+    trend: Option<Trend>,
+    drawn_through: usize,
+}
+
+/// What is known of a figure now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Level {
+    /// The load.
+    pub load: String,
+    /// What the figure is.
+    pub figure: Kind,
+    /// The first night of the level, in days since 1970.
+    pub since_day: i64,
+    /// Its nights, of those that are kept.
+    pub nights: usize,
+    /// Geometric mean of its newest 30 nights: operations per second, or nanoseconds.
+    pub value: f64,
+    /// Lower bound of it, with 95 %.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+    /// Deviation between nights, as a share.
+    pub spread: f64,
+    /// Correlation of one night with the next.
+    pub correlation: f64,
+    /// Trend since the last change of the medium; null before eight weeks.
+    pub trend: Option<Trend>,
+}
+
+/// A change that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Found {
+    Step(Step),
+    Slope(Slope),
+}
+
+impl Found {
+    pub(crate) fn is_worse(&self) -> bool {
+        match self {
+            Self::Step(step) => step.log > 0.0,
+            Self::Slope(_) => true,
+        }
+    }
+}
+
+impl Series {
+    pub(crate) fn new(figure: &Figure) -> Self {
+        Self {
+            load: figure.load.clone(),
+            kind: figure.kind,
+            points: Vec::new(),
+            level: 0,
+            since_day: None,
+            weeks: Vec::new(),
+            week: Vec::new(),
+            noise: Noise::assumed(figure.kind),
+            learned_day: i64::MIN,
+            trend: None,
+            drawn_through: 0,
+        }
+    }
+
+    pub(crate) fn is_of(&self, figure: &Figure) -> bool {
+        self.load == figure.load && self.kind == figure.kind
+    }
+
+    /// Takes a night; whether a week is over.
+    pub(crate) fn push(&mut self, day: i64, figure: &Figure, celsius: Option<f64>) -> bool {
+        let own = |error: Option<f64>| error.filter(|error| error.is_finite()).unwrap_or(0.0);
+        let x = self.kind.worse(figure.log);
+        let point = Point { day, x, error: own(figure.error), celsius, level: self.level };
+        let closed = self.week.last().is_some_and(|last| last.day.div_euclid(7) != day.div_euclid(7));
+        if closed {
+            self.close_week();
+        }
+        self.week.push(point);
+        self.since_day.get_or_insert(day);
+        if self.points.len() >= KEPT {
+            self.points.remove(0);
+        }
+        self.points.push(point);
+        if day - self.learned_day.max(i64::MIN / 2) >= LEARNED_EVERY {
+            let settled = self.points.len().saturating_sub(OPEN);
+            self.noise = Noise::of(&self.points[..settled], self.kind);
+            self.learned_day = day;
+        }
+        closed
+    }
+
+    fn close_week(&mut self) {
+        let nights = std::mem::take(&mut self.week);
+        if let Some(week) = Week::of(&nights) {
+            if self.weeks.len() >= MOST_WEEKS {
+                self.weeks.remove(0);
+            }
+            self.weeks.push(week);
+            self.drawn_through = 0;
+        }
+    }
+
+    /// Puts the result of a second, longer run beside that of the night: it counts three times.
+    pub(crate) fn confirm(&mut self, figure: &Figure) {
+        let second = self.kind.worse(figure.log);
+        let Some(last) = self.points.last_mut() else { return };
+        last.x = (last.x + 3.0 * second) / 4.0;
+        let last = *last;
+        if let Some(copy) = self.week.last_mut().filter(|copy| copy.day == last.day) {
+            *copy = last;
+        }
+    }
+
+    /// The newest nights of the level.
+    fn recent(&self) -> &[Point] {
+        let from = self.points.len().saturating_sub(LOOKED_AT);
+        let newest = &self.points[from..];
+        let first = newest.iter().rposition(|point| point.level != self.level).map_or(0, |other| other + 1);
+        &newest[first..]
+    }
+
+    /// What is found in the newest night; a slow change only at the end of a week.
+    pub(crate) fn found(&self, figures: usize, week_is_over: bool) -> Option<Found> {
+        let least = self.kind.least();
+        let threshold = for_figures(STEP_THRESHOLD, figures);
+        if let Some(step) = step(self.recent(), &self.noise, least, threshold) {
+            return Some(Found::Step(step));
+        }
+        if !week_is_over {
+            return None;
+        }
+        let threshold = for_figures(SLOPE_THRESHOLD, figures);
+        let found = slope(&self.weeks, &self.noise, least, threshold)?;
+        // The newest night has to show at least half of it.
+        let reached = self.points.last().is_some_and(|point| point.x >= found.before + found.log / 2.0);
+        reached.then_some(Found::Slope(found))
+    }
+
+    /// What is reported of a change.
+    pub(crate) fn moved(&self, found: &Found) -> Moved {
+        let (manner, since_day, before, log, error) = match found {
+            Found::Step(step) => (Manner::Step, step.first_day, step.before, step.log, step.error),
+            Found::Slope(slope) => (Manner::Slowly, slope.first_day, slope.before, slope.log, slope.error),
+        };
+        let value = |x: f64| self.kind.worse(x).exp();
+        let (load, figure) = (self.load.clone(), self.kind);
+        let change = Change::of(self.kind.worse(log), error);
+        Moved { load, figure, manner, since_day, change, before: value(before), now: value(before + log) }
+    }
+
+    /// Begins a new level with what was found: a step's own nights, or the last two weeks of a slow change.
+    pub(crate) fn settle(&mut self, found: &Found) {
+        let newest = self.points.last().map_or(0, |point| point.day);
+        let first_day = match found {
+            Found::Step(step) => step.first_day,
+            Found::Slope(_) => newest - 13,
+        };
+        self.level += 1;
+        let level = self.level;
+        self.points.iter_mut().filter(|point| point.day >= first_day).for_each(|point| point.level = level);
+        self.since_day = Some(first_day);
+        self.weeks.clear();
+        self.drawn_through = 0;
+        self.week.retain(|point| point.day >= first_day);
+        self.week.iter_mut().for_each(|point| point.level = level);
+    }
+
+    /// Begins a new level under other conditions, with the next night.
+    pub(crate) fn restart(&mut self) {
+        self.close_week();
+        self.level += 1;
+        self.since_day = None;
+    }
+
+    /// Draws the trend anew where a week is new.
+    pub(crate) fn draw_trend(&mut self) {
+        if self.drawn_through == 0 {
+            self.trend = trend(&self.weeks, &self.noise, |log| self.kind.worse(log));
+            self.drawn_through = self.weeks.len().max(1);
+        }
+    }
+
+    pub(crate) fn level(&self) -> Option<Level> {
+        let recent = self.recent();
+        let recent = &recent[recent.len().saturating_sub(30)..];
+        if recent.is_empty() {
+            return None;
+        }
+        let celsius = mean_celsius(recent);
+        let mean = recent.iter().map(|point| self.noise.adjusted(point, celsius)).sum::<f64>() / recent.len() as f64;
+        let of_mean = self.noise.of_mean(recent.len()).min(inflation(self.noise.correlation));
+        let half = 1.96 * self.noise.deviation * of_mean.sqrt();
+        let value = |x: f64| self.kind.worse(x).exp();
+        let (one, other) = (value(mean - half), value(mean + half));
+        Some(Level {
+            load: self.load.clone(),
+            figure: self.kind,
+            since_day: self.since_day?,
+            nights: self.points.iter().filter(|point| point.level == self.level).count(),
+            value: value(mean),
+            low: one.min(other),
+            high: one.max(other),
+            spread: self.noise.deviation,
+            correlation: self.noise.correlation,
+            trend: self.trend,
+        })
+    }
+}

@@ -1,0 +1,248 @@
+//! All that is known of a watched medium, night by night.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, Moved, What};
+use crate::night::{Condition, Conditions, Night};
+use crate::series::{Found, Level, Series};
+
+/// Kelvin from the mean temperature of a level that are another condition.
+const OTHER_TEMPERATURE: f64 = 15.0;
+/// Nights that have to be so in a row.
+const NIGHTS_OF_TEMPERATURE: u32 = 3;
+/// First nights whose temperature is that of the level.
+const NIGHTS_OF_LEVEL: u32 = 60;
+/// Figures that become worse within so many days of the first are one event.
+const ONE_EVENT_DAYS: i64 = 14;
+/// Events that are kept.
+const KEPT_EVENTS: usize = 500;
+
+/// A watched medium. It holds what its nights left, and no more than that of some months.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    series: Vec<Series>,
+    conditions: Conditions,
+    /// Mean temperature of the first nights of the level, and how many.
+    celsius: Option<(f64, u32)>,
+    /// Nights in a row of another temperature.
+    other_temperature: u32,
+    counters: BTreeMap<String, i64>,
+    events: Vec<Event>,
+    numbers: u32,
+    first_day: Option<i64>,
+    last_day: Option<i64>,
+    nights: u32,
+}
+
+/// What a night brought.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Taken {
+    /// What happened.
+    pub events: Vec<Event>,
+    /// Whether something was suspected, so that a second run was asked for.
+    pub suspected: bool,
+}
+
+impl Watch {
+    /// Takes a night. `second` measures again, longer, where something is suspected; without a result there is no message, and
+    /// the next night decides. A night that is not after the last one changes nothing.
+    pub fn take(&mut self, night: &Night, second: &mut dyn FnMut() -> Option<Night>) -> Taken {
+        let mut taken = Taken::default();
+        if self.last_day.is_some_and(|last| night.day <= last) {
+            return taken;
+        }
+        self.begin(night.day, &mut taken);
+        self.nights += 1;
+        self.take_counters(night, &mut taken);
+        if self.take_conditions(night, &mut taken) {
+            self.take_figures(night, second, &mut taken);
+        }
+        taken
+    }
+
+    /// Takes a night in which the medium failed.
+    pub fn take_failure(&mut self, day: i64) -> Taken {
+        let mut taken = Taken::default();
+        if self.last_day.is_none_or(|last| day > last) {
+            self.begin(day, &mut taken);
+            taken.events.push(self.event(day, What::Failed));
+        }
+        taken
+    }
+
+    fn begin(&mut self, day: i64, taken: &mut Taken) {
+        if let Some(last) = self.last_day.filter(|last| day - last > 1) {
+            let nights = u32::try_from(day - last - 1).unwrap_or(u32::MAX);
+            taken.events.push(self.event(day, What::Missed { first_day: last + 1, nights }));
+        }
+        self.first_day.get_or_insert(day);
+        self.last_day = Some(day);
+    }
+
+    fn event(&mut self, day: i64, what: What) -> Event {
+        self.numbers += 1;
+        let event = Event { number: self.numbers, day, acknowledged: !what.is_alarm(), what };
+        if self.events.len() >= KEPT_EVENTS {
+            self.events.remove(0);
+        }
+        self.events.push(event.clone());
+        event
+    }
+
+    fn take_counters(&mut self, night: &Night, taken: &mut Taken) {
+        for counter in &night.counters {
+            let before = self.counters.insert(counter.name.clone(), counter.value);
+            if let Some(before) = before.filter(|before| *before != counter.value) {
+                let what = What::Counter { name: counter.name.clone(), before, now: counter.value };
+                taken.events.push(self.event(night.day, what));
+            }
+        }
+    }
+
+    /// Whether the figures of the night belong to the level, or to a new one.
+    fn take_conditions(&mut self, night: &Night, taken: &mut Taken) -> bool {
+        let mut changed = night.conditions.differ(&self.conditions);
+        let hot = match (night.conditions.celsius, self.celsius) {
+            (Some(now), Some((level, _))) => (now - level).abs() >= OTHER_TEMPERATURE,
+            _ => false,
+        };
+        self.other_temperature = if hot { self.other_temperature + 1 } else { 0 };
+        if self.other_temperature >= NIGHTS_OF_TEMPERATURE {
+            changed.push(Condition::Temperature);
+        }
+        if !changed.is_empty() {
+            taken.events.push(self.event(night.day, What::ConditionsChanged { changed }));
+            self.series.iter_mut().for_each(Series::restart);
+            self.conditions = night.conditions.clone();
+            (self.celsius, self.other_temperature) = (None, 0);
+        } else if hot {
+            return false;
+        } else {
+            self.conditions.complete(&night.conditions);
+        }
+        if let Some(now) = night.conditions.celsius {
+            let (mean, nights) = self.celsius.unwrap_or((now, 0));
+            if nights < NIGHTS_OF_LEVEL {
+                self.celsius = Some((mean + (now - mean) / f64::from(nights + 1), nights + 1));
+            }
+        }
+        true
+    }
+
+    fn take_figures(&mut self, night: &Night, second: &mut dyn FnMut() -> Option<Night>, taken: &mut Taken) {
+        let mut pushed: Vec<(usize, bool)> = Vec::with_capacity(night.figures.len());
+        for figure in night.figures.iter().filter(|figure| figure.log.is_finite()) {
+            let at = self.series.iter().position(|series| series.is_of(figure)).unwrap_or_else(|| {
+                self.series.push(Series::new(figure));
+                self.series.len() - 1
+            });
+            let over = self.series[at].push(night.day, figure, night.conditions.celsius);
+            pushed.push((at, over));
+        }
+        let figures = self.series.len();
+        let found = |series: &[Series], places: &[(usize, bool)]| -> Vec<(usize, bool, Found)> {
+            let each = places.iter().filter_map(|(at, over)| Some((*at, *over, series[*at].found(figures, *over)?)));
+            each.collect()
+        };
+        let mut all = found(&self.series, &pushed);
+        if all.iter().any(|(.., found)| found.is_worse()) {
+            taken.suspected = true;
+            let suspects: Vec<(usize, bool)> = all.iter().map(|(at, over, _)| (*at, *over)).collect();
+            let Some(second) = second() else { return };
+            for (at, _) in &suspects {
+                let series = &mut self.series[*at];
+                if let Some(figure) = second.figures.iter().find(|figure| series.is_of(figure)) {
+                    series.confirm(figure);
+                }
+            }
+            all = found(&self.series, &suspects);
+        }
+        let (mut worse, mut better) = (Vec::new(), Vec::new());
+        for (at, _, found) in all {
+            let moved = self.series[at].moved(&found);
+            if found.is_worse() {
+                worse.push(moved)
+            } else {
+                better.push(moved)
+            }
+            self.series[at].settle(&found);
+        }
+        self.report(night.day, worse, better, taken);
+    }
+
+    fn report(&mut self, day: i64, mut worse: Vec<Moved>, better: Vec<Moved>, taken: &mut Taken) {
+        // What belongs to an event that is known joins it, without another message.
+        let open = self.events.iter_mut().rev().find_map(|event| match &mut event.what {
+            What::Worse { figures } if day - event.day <= ONE_EVENT_DAYS => Some(figures),
+            _ => None,
+        });
+        if let Some(figures) = open {
+            let known = |moved: &Moved, figures: &[Moved]| {
+                figures.iter().any(|one| one.load == moved.load && one.figure == moved.figure)
+            };
+            let (again, joins): (Vec<_>, Vec<_>) = worse.into_iter().partition(|moved| known(moved, figures));
+            figures.extend(joins);
+            worse = again;
+        }
+        if !worse.is_empty() {
+            taken.events.push(self.event(day, What::Worse { figures: worse }));
+        }
+        if !better.is_empty() {
+            taken.events.push(self.event(day, What::Better { figures: better }));
+        }
+    }
+
+    /// Draws the trends of [`Watch::levels`] anew where a week is new. That takes longer than a night, and no event needs it.
+    pub fn draw_trends(&mut self) {
+        self.series.iter_mut().for_each(Series::draw_trend);
+    }
+
+    /// Marks an event as seen; false where there is none of this number.
+    pub fn acknowledge(&mut self, number: u32) -> bool {
+        let found = self.events.iter_mut().find(|event| event.number == number);
+        found.map(|event| event.acknowledged = true).is_some()
+    }
+
+    /// Events, oldest first.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Alarms that no person has seen.
+    pub fn open(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| !event.acknowledged)
+    }
+
+    /// What is known of each figure.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Level> {
+        self.series.iter().filter_map(Series::level).collect()
+    }
+
+    /// Health counters as they were last read.
+    #[must_use]
+    pub fn counters(&self) -> &BTreeMap<String, i64> {
+        &self.counters
+    }
+
+    /// The first night, in days since 1970.
+    #[must_use]
+    pub fn first_day(&self) -> Option<i64> {
+        self.first_day
+    }
+
+    /// The last night.
+    #[must_use]
+    pub fn last_day(&self) -> Option<i64> {
+        self.last_day
+    }
+
+    /// Nights with a result.
+    #[must_use]
+    pub fn nights(&self) -> u32 {
+        self.nights
+    }
+}
