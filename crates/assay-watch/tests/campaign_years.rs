@@ -132,7 +132,7 @@ impl Row {
         rows.push(Self { kernel: Some(0.92), truth: fall, missed_aim: true, ..QUIET });
         let tails = Truth::Tails(2.0, 90);
         for (spread, correlation) in [(0.03, 0.3), (0.05, 0.6), (0.10, 0.6)] {
-            rows.push(Self { spread, correlation, truth: tails, ..QUIET });
+            rows.push(Self { spread, correlation, truth: tails, missed_aim: spread > 0.09, ..QUIET });
         }
         rows
     }

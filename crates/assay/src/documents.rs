@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod contract;
 pub(crate) mod fleet;
+pub(crate) mod watch;
 
 use std::collections::BTreeMap;
 use std::path::Path;

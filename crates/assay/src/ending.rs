@@ -13,6 +13,15 @@ pub(crate) fn of_answer(yes: bool) -> Exit {
     if yes { Exit::Good } else { Exit::No }
 }
 
+/// Nights of watched media: whether an alarm was found in one, and whether one has no result.
+pub(crate) fn of_nights(alarm: bool, skipped: bool) -> Exit {
+    match (alarm, skipped) {
+        (true, _) => Exit::No,
+        (false, true) => Exit::CannotTell,
+        (false, false) => Exit::Good,
+    }
+}
+
 /// What ended a run or a check early, apart from the medium.
 fn of_failure(outcome: &Outcome) -> Option<Exit> {
     match outcome {

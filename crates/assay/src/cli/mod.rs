@@ -40,6 +40,7 @@ mod run;
 mod submit;
 mod values;
 mod verify;
+mod watch;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -99,6 +100,9 @@ pub(crate) use records::{AggregateArg, ExportArgs, ImportArgs, LabelArgs, ListAr
 pub(crate) use run::{EngineArg, PeerArg, RunArgs, TogetherArgs};
 pub(crate) use submit::{LoginArgs, SubmitArgs};
 pub(crate) use verify::{ContentArg, VerifyArgs};
+pub(crate) use watch::{
+    WatchAddArgs, WatchArgs, WatchCommand, WatchRunArgs, WatchStatusArgs, name_of as watch_name_of,
+};
 
 /// What `--version` says; `-V` says the first line. The version is the first line of both.
 const VERSION: &str = concat!(
@@ -158,6 +162,9 @@ pub(crate) enum Command {
     /// Measure on many nodes at once
     #[command(after_help = fleet::EXAMPLES)]
     Fleet(FleetArgs),
+    /// Measure media each night, and say what changed
+    #[command(after_help = watch::EXAMPLES)]
+    Watch(WatchArgs),
     /// Import results of other tools and records of other machines
     #[command(after_help = records::IMPORT_EXAMPLES)]
     Import(ImportArgs),

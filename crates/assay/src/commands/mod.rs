@@ -17,6 +17,7 @@ mod serve;
 pub(crate) mod submit;
 mod suite;
 mod verify;
+mod watch;
 mod words;
 
 use assay_core::exit::Exit;
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Advise(args) => rank::advise(&args),
         Command::Suite(args) => suite::suite(args),
         Command::Fleet(args) => fleet::fleet(args),
+        Command::Watch(args) => watch::watch(&args),
         Command::Import(args) => import::import(&args),
         Command::Export(args) => records::export(&args),
         Command::List(args) => records::list(&args),

@@ -18,6 +18,7 @@ use super::fleet::{
     CleanDocument, CollectDocument, FleetCheckDocument, FleetEvent, FleetListDocument, FleetRunDocument,
     NewPlanDocument, PlanDocument, PlanStatusDocument, PlanSuitesDocument,
 };
+use super::watch::{WatchMessage, WatchRunDocument, WatchStatusDocument};
 use super::{
     BaselineDocument, CompareDocument, DryRunDocument, ErrorDocument, ExportDocument, FormatsDocument, ImportDocument,
     InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, LoginDocument, RecordPercentiles, RemovedBaseline,
@@ -98,6 +99,9 @@ fn documents() -> Vec<Published> {
         published("fleet-collect", &["assay fleet collect"], of::<CollectDocument<'static>>),
         published("fleet-clean", &["assay fleet clean"], of::<CleanDocument<'static>>),
         published("fleet-report", &["assay fleet report"], of::<FleetReport>),
+        published("watch-run", &["assay watch run"], of::<WatchRunDocument>),
+        published("watch-status", &["assay watch status"], of::<WatchStatusDocument>),
+        published("watch-message", &["messages of assay watch"], of::<WatchMessage<'static>>),
     ]
 }
 

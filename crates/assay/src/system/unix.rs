@@ -14,6 +14,11 @@ use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 const STICKY: u32 = 0o1000;
 const FOR_ALL: u32 = 0o002;
 
+/// Whether this process has the rights of root.
+pub(crate) fn is_root() -> bool {
+    geteuid().is_root()
+}
+
 /// Columns and rows of the terminal behind a stream; `None` where there is none.
 pub(crate) fn terminal(stream: &impl AsFd) -> Option<(u16, u16)> {
     tcgetwinsize(stream).ok().map(|size| (size.ws_col, size.ws_row))

@@ -12,6 +12,11 @@ use windows_sys::Win32::System::Console::{
     GetConsoleScreenBufferInfo, SetConsoleMode,
 };
 
+/// There is no root.
+pub(crate) fn is_root() -> bool {
+    false
+}
+
 /// Columns and rows of the window behind a stream; `None` where there is none.
 pub(crate) fn terminal(stream: &impl AsHandle) -> Option<(u16, u16)> {
     let mut info = CONSOLE_SCREEN_BUFFER_INFO::default();

@@ -13,7 +13,7 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("assay serve", "serve.rs"),
     ("assay fleet check -i", "fleet_ansible.rs"),
     ("assay fleet run -i", "fleet_ansible.rs"),
@@ -21,6 +21,9 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("assay fleet run --via slurm", "slurm.rs"),
     ("assay verify --quick /dev/sdX", "verify.rs"),
     ("assay verify --restore", "restore.rs"),
+    ("assay watch ack", "watch.rs"),
+    ("assay watch add", "watch.rs"),
+    ("assay watch remove", "watch.rs"),
 ];
 
 /// How lines end that do not end with 0 here: slow disks are no A1, limits are missed, plans go on.

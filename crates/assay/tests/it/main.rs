@@ -71,4 +71,5 @@ mod stops;
 mod structure;
 mod texts;
 mod verify;
+mod watch;
 mod year_2040;
