@@ -35,7 +35,7 @@ pub use facts::info;
 pub use headline::{percentile_heading, percentile_lines};
 pub use html::{Asset, Part, film_part, html, part};
 pub use list::{Life, ListRow, ListTable, ListedFigure, ListedRecord, Lives, list, list_document, list_table, listed};
-pub use redact::{RedactError, Redactor};
+pub use redact::{RedactError, Redactor, unredacted};
 pub use render::{FormatError, RenderError, ReportFormat, View, json, markdown, render, render_files};
 pub use terminal::Style;
 pub use unit_card::UnitCard;

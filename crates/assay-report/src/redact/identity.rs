@@ -27,17 +27,40 @@ impl Kind {
     }
 }
 
-/// The secret key of the short names.
-pub(super) struct Key(pub(super) [u8; 32]);
+/// What makes short names.
+pub(super) enum Key {
+    /// A secret, by which only its owner can test a guess.
+    Secret([u8; 32]),
+    /// Leaves short names as they are, and changes everything that would have to be replaced by one: for documents of
+    /// others, which were redacted elsewhere.
+    Kept,
+}
 
 impl Key {
     /// `unit-3fa9c1d2`: the kind and 32 bits of the keyed BLAKE3 hash of the identity. Only with the key can a guess be
     /// tested.
     pub(super) fn name(&self, kind: Kind, identity: &str) -> String {
         let word = kind.word();
-        let hex = blake3::keyed_hash(&self.0, format!("{word}\0{identity}").as_bytes()).to_hex();
-        format!("{word}-{}", hex.get(..8).unwrap_or_default())
+        let Self::Secret(key) = self else {
+            let bare = identity.trim_start_matches('/');
+            return if is_short_name(bare) { bare.to_owned() } else { format!("{word}-") };
+        };
+        let hex = blake3::keyed_hash(key, format!("{word}\0{identity}").as_bytes()).to_hex();
+        format!("{word}-{}", hex.get(..SHORT_DIGITS).unwrap_or_default())
     }
+}
+
+/// Hexadecimal digits of a short name.
+const SHORT_DIGITS: usize = 8;
+
+/// Whether a text is a short name, with any key.
+pub(super) fn is_short_name(text: &str) -> bool {
+    let kinds = [Kind::Unit, Kind::Host, Kind::Path, Kind::Id];
+    text.split_once('-').is_some_and(|(word, digits)| {
+        kinds.iter().any(|kind| kind.word() == word)
+            && digits.len() == SHORT_DIGITS
+            && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    })
 }
 
 // What may become of a field.
