@@ -211,7 +211,7 @@ mod tests {
     fn enough_is_known_of_repeats_that_agree_and_are_steady() {
         let of = |rates: &[f64], finding: Option<Finding>| {
             let mut m = crate::evidence::measurement(&rates.iter().map(std::slice::from_ref).collect::<Vec<_>>());
-            crate::summary::estimate(&mut m, assay_stats::geometric_until_known);
+            crate::summary::estimate(&mut m, &assay_stats::geometric_until_known);
             finding.into_iter().for_each(|finding| m.warn(finding));
             known(&m, 0.05)
         };
@@ -239,7 +239,7 @@ mod tests {
                 repeat.steady = Some(Box::new(steady));
             }
             m.repeats.last_mut().unwrap().outcome = last;
-            crate::summary::estimate(&mut m, assay_stats::geometric_until_known);
+            crate::summary::estimate(&mut m, &assay_stats::geometric_until_known);
             conclude(&mut m, 0.05);
             m.warnings
                 .iter()

@@ -16,6 +16,7 @@ mod judge;
 mod pace;
 mod prepare;
 mod proof;
+mod recompute;
 mod refusal;
 mod request;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use choose::{EngineChoice, OwnEngine, Peer};
 pub use emit::Observer;
 pub use error::RunError;
 pub use prepare::PreparedRun;
+pub use recompute::recomputed;
 pub use request::{RawMode, Resumption, RunRequest};
 pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;

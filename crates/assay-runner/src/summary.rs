@@ -84,7 +84,7 @@ fn counted(measurement: &Measurement) -> impl Iterator<Item = &Repeat> {
 }
 
 /// Fills in the estimates of a measurement from its completed repeats.
-pub(crate) fn estimate(measurement: &mut Measurement, interval: Interval) {
+pub(crate) fn estimate(measurement: &mut Measurement, interval: &dyn Fn(&[f64]) -> Option<Estimate>) {
     let counted: Vec<&Repeat> = counted(measurement).collect();
     let of = |value: &dyn Fn(&Repeat) -> Option<f64>| -> Option<Estimate> {
         let values: Vec<f64> = counted.iter().filter_map(|r| value(r)).collect();
@@ -111,7 +111,7 @@ pub(crate) fn estimate(measurement: &mut Measurement, interval: Interval) {
 }
 
 /// Percentiles over the repeats; each repeat has one of the histograms.
-fn latency(histograms: &[Histogram], interval: Interval) -> Latency {
+fn latency(histograms: &[Histogram], interval: &dyn Fn(&[f64]) -> Option<Estimate>) -> Latency {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Option<Box<Estimate>> {
         let values: Vec<f64> = histograms.iter().filter_map(value).collect();
         (values.len() == histograms.len()).then(|| interval(&values)).flatten().map(Box::new)

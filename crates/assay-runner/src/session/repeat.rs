@@ -339,7 +339,7 @@ impl Session<'_> {
         let record = self.draft.fill();
         let measurement = &mut record.measurements[entry.index];
         let known: Vec<Warning> = measurement.warnings.clone();
-        estimate(measurement, interval);
+        estimate(measurement, &interval);
         judge(measurement, &record.medium, Some(self.null), entry.proof);
         keep(measurement, findings);
         // A soak looks for change itself.

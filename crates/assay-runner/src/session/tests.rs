@@ -174,7 +174,7 @@ fn agree(measurement: &mut Measurement, length: Duration) {
     let repeat = |iops| Repeat { iops, operations: 5000, ..Repeat::empty("2026-01-01T00:00:00Z", Outcome::Completed) };
     measurement.repeats = [1000.0, 1001.0, 1002.0].map(repeat).into();
     measurement.workload.stop = Stop { ramp_ns: 0, duration_ns: nanoseconds(length), max_bytes: Some(MIB) };
-    crate::summary::estimate(measurement, assay_stats::geometric_until_known);
+    crate::summary::estimate(measurement, &assay_stats::geometric_until_known);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn further_repeats_are_like_the_first_or_are_not_made() {
     // But for one.
     let measurement = &mut session.draft.fill().measurements[0];
     measurement.repeats[2].iops = 2000.0;
-    crate::summary::estimate(measurement, assay_stats::geometric_until_known);
+    crate::summary::estimate(measurement, &assay_stats::geometric_until_known);
     let (_, fourth) = session.turn(&mut entries, &order, 12).unwrap();
     assert_eq!((fourth.slot, fourth.may_write), (first.slot, Some(MIB)));
     let planned = session.plan(&mut entries[0], None, fourth).unwrap().unwrap();
