@@ -18,8 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Sleep, sleep};
 
-/// The places of a server.
-pub(crate) struct Places {
+/// The places for connections of a server.
+pub struct Places {
     most: usize,
     table: Mutex<Table>,
 }
@@ -38,7 +38,9 @@ struct Entry {
 }
 
 impl Places {
-    pub(crate) fn new(most: usize) -> Arc<Self> {
+    /// Places for at most `most` connections at once.
+    #[must_use]
+    pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, table: Mutex::default() })
     }
 
@@ -46,8 +48,20 @@ impl Places {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a request is being answered.
+    #[must_use]
+    pub fn any_answered(&self) -> bool {
+        self.table().taken.values().any(|entry| entry.waits.is_none())
+    }
+
+    /// Connections that are open.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.table().taken.len()
+    }
+
     /// A place for a new connection, if need be that of the one that waits longest; none where all are answered.
-    pub(crate) fn take(self: &Arc<Self>) -> Option<Arc<Place>> {
+    pub fn take(self: &Arc<Self>) -> Option<Arc<Place>> {
         let mut table = self.table();
         if table.taken.len() >= self.most {
             let waits = table.taken.iter().filter_map(|(id, entry)| Some((entry.waits?, *id)));
@@ -64,7 +78,7 @@ impl Places {
 }
 
 /// The place of a connection, until it is dropped.
-pub(crate) struct Place {
+pub struct Place {
     id: u64,
     gives_way: Arc<Notify>,
     places: Arc<Places>,
@@ -77,7 +91,8 @@ impl Place {
     }
 
     /// From now on it is answered, and keeps its place until the answer has been taken.
-    pub(crate) fn answers(self: &Arc<Self>) -> Answering {
+    #[must_use]
+    pub fn answers(self: &Arc<Self>) -> Answering {
         if let Some(entry) = self.places.table().taken.get_mut(&self.id) {
             entry.waits = None;
         }
@@ -92,11 +107,12 @@ impl Drop for Place {
 }
 
 /// A request that is answered; after it its connection waits again.
-pub(crate) struct Answering(Arc<Place>);
+pub struct Answering(Arc<Place>);
 
 impl Answering {
     /// The response, which is a part of it.
-    pub(crate) fn with(self, response: Response) -> Response {
+    #[must_use]
+    pub fn with(self, response: Response) -> Response {
         response.map(|body| Body::new(Held { body, _answering: self }))
     }
 }

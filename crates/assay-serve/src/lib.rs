@@ -11,6 +11,7 @@ mod fleets;
 mod form;
 mod guard;
 mod jobs;
+mod listener;
 mod live;
 mod measure;
 mod page;
@@ -22,6 +23,8 @@ mod server;
 mod tls;
 
 pub use access::{Access, Secret, TOKEN_LEAST};
+pub use connections::{Answering, Place as ConnectionPlace, Places};
+pub use listener::{Peer, answer_all};
 pub use program::{Answer, FleetRunLine, KeptPlan, MOST_COMPARED, NewPlan, Place, Program, Refusal, SuiteLine};
 pub use questions::commands;
 pub use server::{Listen, ServeError, Server};

@@ -1,28 +1,18 @@
 //! Connections: how many, how long they may take, and how they end.
 
 use std::net::{IpAddr, SocketAddr};
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use futures_util::future::select;
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::access::{Access, Secret};
 use crate::app::App;
-use crate::connections::{Place, Places, Timed};
+use crate::connections::Places;
 use crate::jobs::Jobs;
+use crate::listener::answer_all;
 use crate::program::Program;
 use crate::routes::router;
 use crate::tls::Tls;
@@ -31,14 +21,6 @@ use crate::tls::Tls;
 const MOST_CONNECTIONS: usize = 256;
 /// Pages that are made at once.
 const MOST_PAGES: usize = 2;
-/// How long the head of a request may take, and how long a connection may wait for the next; of TLS also its beginning.
-const HEAD: Duration = Duration::from_secs(5);
-/// How long a client may take none of what is written to it.
-const WRITE: Duration = Duration::from_secs(20);
-/// Between two tries to take a connection, where the system has no room for one.
-const NO_ROOM: Duration = Duration::from_millis(200);
-/// How often the server looks whether it was asked to end.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The server cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -121,57 +103,11 @@ impl Server {
     /// Answers until `ends` says so; stops what pages began, and waits until that has cleaned up.
     pub fn run(self, ends: impl Fn() -> bool) {
         let Self { runtime, listener, app, router, tls, .. } = self;
-        runtime.block_on(async move {
-            let places = Places::new(MOST_CONNECTIONS);
-            while !ends() {
-                let Ok(taken) = timeout(LOOK, listener.accept()).await else { continue };
-                match taken {
-                    Ok((stream, _)) => {
-                        // Where all are answered the connection is closed.
-                        let Some(place) = places.take() else { continue };
-                        let (router, tls) = (router.clone(), tls.clone());
-                        tokio::spawn(async move {
-                            let served = pin!(serve(stream, tls, router, Arc::clone(&place)));
-                            select(served, pin!(place.is_given_away())).await;
-                        });
-                    }
-                    Err(_) => tokio::time::sleep(NO_ROOM).await,
-                }
-            }
-        });
+        runtime.block_on(answer_all(listener, router, tls, Places::new(MOST_CONNECTIONS), ends));
         app.jobs.end();
         // Live views wait for events that do not come.
         runtime.shutdown_background();
     }
-}
-
-async fn serve(stream: TcpStream, tls: Option<TlsAcceptor>, router: Router, place: Arc<Place>) {
-    let _ = stream.set_nodelay(true);
-    let stream = Timed::new(stream, WRITE);
-    match tls {
-        None => answer(stream, router, place).await,
-        // Who speaks anything else, or takes too long, is not answered.
-        Some(tls) => {
-            if let Ok(Ok(stream)) = timeout(HEAD, tls.accept(stream)).await {
-                answer(stream, router, place).await;
-            }
-        }
-    }
-}
-
-async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router, place: Arc<Place>) {
-    let router = TowerToHyperService::new(router);
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&place));
-        router.call(request)
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_headers(64)
-        .serve_connection(TokioIo::new(stream), service);
-    // A browser that went away is no error.
-    let _ = connection.await;
 }
 
 /// Whether only programs of this machine reach the address.
