@@ -13,7 +13,7 @@ else
         hdparm:hdparm sysbench:sysbench bonnie++:bonnie++ ioping:ioping postmark:postmark smartctl:smartmontools
         ip:iproute2 strace:strace faketime:faketime busybox:busybox-static ssh:openssh-client sshd:openssh-server
         ansible-playbook:ansible-core ansible-lint:ansible-lint
-        slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static"
+        pg_ctlcluster:postgresql slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static"
 fi
 # promtool alone: its package would run a server. Tests look for it there.
 unpack_promtool() {
@@ -45,6 +45,12 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null 2>&1; then
 fi
 echo "installing peers:$missing"
 apt-get update -qq
+# Tests start servers of their own: the package would start one, too.
+case "$missing" in *postgresql*)
+    mkdir -p /etc/postgresql-common
+    [ -e /etc/postgresql-common/createcluster.conf ] ||
+        echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf ;;
+esac
 # One at a time: a package that a distribution lacks costs its own tests only.
 for package in $missing; do
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" > /dev/null ||

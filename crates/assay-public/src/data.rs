@@ -1,0 +1,280 @@
+//! Open data: every public record as files, of one snapshot, with a manifest.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use assay_core::text::csv;
+use axum::body::Body;
+use futures_util::stream;
+use ruzstd::encoding::{CompressionLevel, compress};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::database::{Database, DatabaseError};
+use crate::snapshot::{Entry, Snapshot};
+use crate::store::document;
+
+const MANIFEST: &str = "manifest.json";
+const OBSERVATIONS: &str = "observations.ndjson.zst";
+const DOCUMENTS: &str = "documents.ndjson.zst";
+const FIGURES: &str = "figures.csv";
+/// Snapshots whose files are kept, so that a download that began goes on.
+const KEPT: usize = 2;
+/// Bytes of a file that are sent at once.
+const CHUNK: usize = 64 << 10;
+
+/// The files cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// The directory cannot be written.
+    #[error("the files of the open data cannot be written: {0}")]
+    Io(#[from] io::Error),
+    /// The documents cannot be read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+/// What files there are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Under which terms.
+    pub licence: String,
+    /// Of which snapshot.
+    pub snapshot: ManifestSnapshot,
+    /// The files.
+    pub files: Vec<ManifestFile>,
+}
+
+/// The snapshot of files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestSnapshot {
+    /// Its number.
+    pub number: i64,
+    /// When it was made.
+    pub made: String,
+    /// Its records.
+    pub records: i64,
+    /// BLAKE3 over identities and hashes of its documents.
+    pub hash: String,
+}
+
+/// A file of the open data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestFile {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Lines, without a heading.
+    pub rows: u64,
+    /// BLAKE3 of its bytes.
+    pub hash: String,
+}
+
+/// Directories of snapshots, the newest last.
+fn made(data: &Path) -> Vec<(i64, PathBuf)> {
+    let entries = fs::read_dir(data).into_iter().flatten().flatten();
+    let mut all: Vec<(i64, PathBuf)> =
+        entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()))).collect();
+    all.sort();
+    all
+}
+
+/// The newest manifest.
+#[must_use]
+pub fn manifest(data: &Path) -> Option<Manifest> {
+    let (_, newest) = made(data).pop()?;
+    serde_json::from_slice(&fs::read(newest.join(MANIFEST)).ok()?).ok()
+}
+
+/// A file of the newest snapshot by its name: its type, the file and its size.
+pub(crate) fn open(data: &Path, name: &str) -> Option<(&'static str, File, u64)> {
+    let kind = match name {
+        MANIFEST => crate::answers::JSON,
+        OBSERVATIONS | DOCUMENTS => "application/zstd",
+        FIGURES => "text/csv; charset=utf-8",
+        _ => return None,
+    };
+    let file = File::open(made(data).pop()?.1.join(name)).ok()?;
+    let bytes = file.metadata().ok()?.len();
+    Some((kind, file, bytes))
+}
+
+/// A file as the body of an answer, read while it is sent.
+pub(crate) fn streamed(file: File) -> Body {
+    let chunks = stream::try_unfold(file, |mut file| async move {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut chunk = vec![0; CHUNK];
+            let count = file.read(&mut chunk)?;
+            chunk.truncate(count);
+            Ok::<_, io::Error>((chunk, file))
+        });
+        let (chunk, file) = read.await.map_err(io::Error::other)??;
+        Ok::<_, io::Error>((!chunk.is_empty()).then_some((chunk, file)))
+    });
+    Body::from_stream(chunks)
+}
+
+/// Makes the files of a snapshot, unless they are there; whether it made them. They appear together.
+///
+/// # Errors
+/// [`DataError`].
+pub fn make(data: &Path, database: &Database, snapshot: &Snapshot) -> Result<bool, DataError> {
+    let number = snapshot.cited.number;
+    if made(data).last().is_some_and(|(newest, _)| *newest >= number) {
+        return Ok(false);
+    }
+    let new = data.join(".new");
+    let _ = fs::remove_dir_all(&new);
+    fs::create_dir_all(&new)?;
+    let observation = |entry: &Arc<Entry>| -> Result<Option<Value>, DataError> {
+        let Entry { account, unit, class, observation, .. } = entry.as_ref();
+        Ok(Some(
+            json!({ "id": observation.id, "account": account, "unit": unit, "class": class, "observation": observation }),
+        ))
+    };
+    let whole = |entry: &Arc<Entry>| -> Result<Option<Value>, DataError> {
+        let id = &entry.observation.id;
+        // One that was taken back since is left out: its state counts more than the number of the snapshot.
+        let Some(bytes) = database.with(|connection| document(connection, id))? else { return Ok(None) };
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        Ok(Some(json!({ "id": id, "hash": entry.hash, "document": value })))
+    };
+    let files = vec![
+        lines(&new, OBSERVATIONS, snapshot, &observation)?,
+        lines(&new, DOCUMENTS, snapshot, &whole)?,
+        figures(&new, snapshot)?,
+    ];
+    let cited = &snapshot.cited;
+    let manifest = Manifest {
+        licence: "CC0-1.0".to_owned(),
+        snapshot: ManifestSnapshot {
+            number,
+            made: cited.made.clone(),
+            records: cited.records,
+            hash: cited.hash.clone(),
+        },
+        files,
+    };
+    fs::write(new.join(MANIFEST), serde_json::to_vec_pretty(&manifest).map_err(io::Error::other)?)?;
+    fs::rename(&new, data.join(number.to_string()))?;
+    let all = made(data);
+    for (_, old) in all.iter().rev().skip(KEPT) {
+        fs::remove_dir_all(old)?;
+    }
+    Ok(true)
+}
+
+type LineOf<'a> = &'a dyn Fn(&Arc<Entry>) -> Result<Option<Value>, DataError>;
+
+fn lines(directory: &Path, name: &str, snapshot: &Snapshot, line: LineOf<'_>) -> Result<ManifestFile, DataError> {
+    let mut of = Lines { entries: snapshot.records.values(), line, rest: Vec::new(), at: 0, rows: 0, failed: None };
+    let mut file = Hashing::create(&directory.join(name))?;
+    compress(&mut of, &mut file, CompressionLevel::Fastest);
+    match of.failed.take() {
+        Some(error) => Err(error),
+        None => Ok(file.finish(name, of.rows)?),
+    }
+}
+
+/// Lines of JSON as something to be read: no file is held in memory.
+struct Lines<'a, I> {
+    entries: I,
+    line: LineOf<'a>,
+    rest: Vec<u8>,
+    at: usize,
+    rows: u64,
+    failed: Option<DataError>,
+}
+
+impl<'a, I: Iterator<Item = &'a Arc<Entry>>> Read for Lines<'a, I> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.rest.len() {
+            let Some(entry) = self.entries.next() else { return Ok(0) };
+            match (self.line)(entry) {
+                Ok(Some(value)) => {
+                    self.rest = value.to_string().into_bytes();
+                    self.rest.push(b'\n');
+                    (self.at, self.rows) = (0, self.rows + 1);
+                }
+                Ok(None) => {}
+                // The compressor takes no error: what it made is thrown away.
+                Err(error) => {
+                    self.failed = Some(error);
+                    return Ok(0);
+                }
+            }
+        }
+        let rest = self.rest.get(self.at..).unwrap_or_default();
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// A new file, with the hash of what is written to it.
+struct Hashing {
+    file: BufWriter<File>,
+    hasher: blake3::Hasher,
+    bytes: u64,
+}
+
+impl Hashing {
+    fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: BufWriter::new(File::create(path)?), hasher: blake3::Hasher::new(), bytes: 0 })
+    }
+
+    fn finish(self, name: &str, rows: u64) -> io::Result<ManifestFile> {
+        self.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        let hash = self.hasher.finalize().to_hex().to_string();
+        Ok(ManifestFile { name: name.to_owned(), bytes: self.bytes, rows, hash })
+    }
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all(bytes)?;
+        self.hasher.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn figures(directory: &Path, snapshot: &Snapshot) -> Result<ManifestFile, DataError> {
+    let mut file = Hashing::create(&directory.join(FIGURES))?;
+    writeln!(file, "id,account,unit,class,model,bus,load,iops,iops_low,iops_high,bytes_per_second,verdict")?;
+    let mut rows = 0;
+    let mut all: Vec<&Arc<Entry>> = snapshot.records.values().collect();
+    all.sort_by(|a, b| (&a.model, &a.observation.id).cmp(&(&b.model, &b.observation.id)));
+    for entry in all {
+        let of = &entry.observation;
+        let verdict = serde_json::to_value(of.validity.verdict).unwrap_or_default();
+        for measurement in &of.measurements {
+            let Some(iops) = &measurement.iops else { continue };
+            let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+            let texts = [
+                &of.id,
+                &entry.account,
+                &entry.unit,
+                &entry.class,
+                &entry.model,
+                &crate::classes::bus_of(&of.medium),
+                &of.load_title(measurement),
+            ];
+            let mut cells: Vec<String> = texts.into_iter().map(|text| csv(text)).collect();
+            let rate = measurement.bytes_per_second.as_ref().map(|rate| rate.point);
+            cells.extend([number(Some(iops.point)), number(iops.low), number(iops.high), number(rate)]);
+            cells.push(verdict.as_str().unwrap_or_default().to_owned());
+            writeln!(file, "{}", cells.join(","))?;
+            rows += 1;
+        }
+    }
+    Ok(file.finish(FIGURES, rows)?)
+}

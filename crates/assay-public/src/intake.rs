@@ -1,0 +1,169 @@
+//! Reads a document from elsewhere, or says where in it the first error is. Nothing is kept here.
+
+use assay_core::outcome::Outcome;
+use assay_core::record::{Record, SCHEMA, SCHEMA_MAJOR, schema_major};
+use assay_core::text::quoted;
+use assay_report::unredacted;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::ranges;
+use crate::refusal::{Fault, Refusal};
+
+/// Largest document in bytes.
+pub const LARGEST: usize = 4 << 20;
+/// Longest text in it in bytes.
+const LONGEST_TEXT: usize = 256 << 10;
+/// How far a clock may be ahead of this one.
+const AHEAD: SignedDuration = SignedDuration::from_mins(10);
+/// Digits of the identity of a record.
+const ID_DIGITS: usize = 10;
+
+/// A document that can be kept.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    /// Its record.
+    pub record: Record,
+    /// BLAKE3 of its bytes, in hexadecimal digits.
+    pub hash: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Whether a text can be the identity of a record here: it is a part of addresses.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    text.len() == ID_DIGITS && text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase())
+}
+
+/// Reads the document that was sent for a record. `now` is the time of this server.
+///
+/// # Errors
+/// [`Refusal`] has the first error.
+pub fn read(id: &str, bytes: Vec<u8>, now: Timestamp) -> Result<Submission, Refusal> {
+    if bytes.len() > LARGEST {
+        return Err(Refusal { fault: Fault::TooLarge, message: too_large(), pointer: None });
+    }
+    let record = record_of(id, &bytes, now)?;
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    Ok(Submission { record, hash, bytes })
+}
+
+/// What is said of a document that is too large.
+#[must_use]
+pub fn too_large() -> String {
+    format!("the document is larger than {} bytes; submit a shorter run", LARGEST)
+}
+
+fn record_of(id: &str, bytes: &[u8], now: Timestamp) -> Result<Record, Refusal> {
+    let none = |message: String| Refusal { fault: Fault::Malformed, message, pointer: None };
+    let text = std::str::from_utf8(bytes).map_err(|_| none("the body is no text in UTF-8".to_owned()))?;
+    let value: Value = serde_json::from_str(text).map_err(|error| none(format!("the body is no JSON: {error}")))?;
+    texts(&value, &mut String::new())?;
+    version(&value)?;
+    let record: Record = typed(&value)?;
+    if !is_id(&record.id) || record.id != id {
+        let message = format!("the document is of record {}, and the address names {}", quoted(&record.id), quoted(id));
+        return Err(Refusal::at(Fault::WrongId, "/id", message));
+    }
+    if record.outcome == Outcome::Running {
+        return Err(Refusal::at(Fault::Malformed, "/outcome", "the run is not over; submit it when it is"));
+    }
+    dates(&record, now)?;
+    ranges::check(&record)?;
+    if let Some(pointer) = unredacted(&value) {
+        let message =
+            "this is not redacted, or this server does not know the field; `assay submit` redacts what it sends";
+        return Err(Refusal::at(Fault::NotRedacted, pointer, message));
+    }
+    Ok(record)
+}
+
+/// Refuses texts that are too long, and those that a database cannot hold.
+fn texts(value: &Value, pointer: &mut String) -> Result<(), Refusal> {
+    let within = |pointer: &mut String, part: &str, value: &Value| {
+        let length = pointer.len();
+        pointer.push('/');
+        pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
+        let found = texts(value, pointer);
+        pointer.truncate(length);
+        found
+    };
+    match value {
+        Value::String(text) => one_text(text, pointer),
+        Value::Array(items) => {
+            items.iter().enumerate().try_for_each(|(at, item)| within(pointer, &at.to_string(), item))
+        }
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            one_text(name, pointer)?;
+            within(pointer, name, value)
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn one_text(text: &str, pointer: &str) -> Result<(), Refusal> {
+    if text.len() > LONGEST_TEXT {
+        return Err(Refusal::at(Fault::TooLarge, pointer, format!("this text is longer than {LONGEST_TEXT} bytes")));
+    }
+    if text.contains('\0') {
+        return Err(Refusal::at(Fault::Malformed, pointer, "this text holds the character U+0000"));
+    }
+    Ok(())
+}
+
+/// The version comes first: this reader cannot judge the other content of a newer one.
+fn version(value: &Value) -> Result<(), Refusal> {
+    let refused = |message: String| Err(Refusal::at(Fault::Schema, "/schema", message));
+    let Some(version) = value.get("schema").and_then(Value::as_str) else {
+        return refused("there is no version of the record format".to_owned());
+    };
+    let minor = |version: &str| version.split_once('.').and_then(|(_, minor)| minor.parse::<u32>().ok());
+    if schema_major(version) == Some(SCHEMA_MAJOR) && minor(version) <= minor(SCHEMA) {
+        return Ok(());
+    }
+    refused(format!(
+        "the record format {} is not read here; this server reads versions up to {SCHEMA}",
+        quoted(version)
+    ))
+}
+
+fn typed(value: &Value) -> Result<Record, Refusal> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let pointer = pointer_of(error.path());
+        Refusal::at(Fault::Malformed, pointer, format!("this is none of a record: {}", error.inner()))
+    })
+}
+
+fn pointer_of(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let part = |segment: &Segment| match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        Segment::Enum { .. } | Segment::Unknown => String::new(),
+    };
+    path.iter().map(part).collect()
+}
+
+fn dates(record: &Record, now: Timestamp) -> Result<(), Refusal> {
+    let check = |pointer: String, text: &str| {
+        let Ok(time) = text.parse::<Timestamp>() else {
+            return Err(Refusal::at(Fault::Malformed, pointer, "this is no time as of RFC 3339"));
+        };
+        if time > now.saturating_add(AHEAD).unwrap_or(now) {
+            let message = "this time has not come yet; set the clock of the computer that measured";
+            return Err(Refusal::at(Fault::Future, pointer, message));
+        }
+        Ok(())
+    };
+    let unknown = record.is_printed() && record.created.is_empty();
+    if !unknown {
+        check("/created".to_owned(), &record.created)?;
+    }
+    for (m, measurement) in record.measurements.iter().enumerate() {
+        for (r, repeat) in measurement.repeats.iter().enumerate().filter(|(_, repeat)| !repeat.started.is_empty()) {
+            check(format!("/measurements/{m}/repeats/{r}/started"), &repeat.started)?;
+        }
+    }
+    Ok(())
+}

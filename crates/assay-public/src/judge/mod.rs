@@ -1,0 +1,12 @@
+//! Judges what was submitted: by itself, and by what others submitted.
+
+mod examine;
+mod figures;
+mod others;
+mod physics;
+mod times;
+mod worker;
+
+pub use examine::examine;
+pub use others::judge;
+pub use worker::{Judge, judge_waiting, rejudge};

@@ -1,0 +1,34 @@
+//! A public place for results: `assay-public serve`. Records are submitted by accounts, checked at the door, ranked by the code
+//! of `assay rank`, shown, and handed out as open data.
+//!
+//! A document goes through [`intake`] to the [`writer`], which answers when it is on the medium; the [`judge`] decides where it
+//! stands; a [`snapshot`] of what is public is what pages and answers rest on.
+
+mod answers;
+mod api;
+mod app;
+mod asked;
+pub mod classes;
+pub mod data;
+pub mod database;
+pub mod intake;
+pub mod judge;
+mod limits;
+mod metrics;
+pub mod moving;
+mod openapi;
+mod pages;
+mod random;
+mod ranges;
+mod refusal;
+mod server;
+pub mod snapshot;
+pub mod states;
+pub mod store;
+pub mod writer;
+
+pub use limits::Rate;
+pub use openapi::document as description;
+pub use random::secret;
+pub use refusal::{Fault, Refusal};
+pub use server::{Server, ServerError, Setup};

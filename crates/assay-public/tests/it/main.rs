@@ -1,0 +1,13 @@
+//! The public instance as a whole: both databases, the server as a process, forgeries, kills and bad input.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
+
+mod bad_input;
+mod databases;
+mod forgeries;
+mod kills;
+mod peers;
+mod privacy;
+mod samples;
+mod server;
+mod serving;
