@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Contradiction, Finding, Missing, Place, Quantity};
+use assay_core::finding::{Contradiction, Finding, Missing, Place, SourceQuantity};
 use assay_core::workload::{Op, Pattern, Sync};
 use serde_json::Value;
 
@@ -260,7 +260,7 @@ fn add(report: &mut Report, columns: &mut Vec<Column>, share: u8) {
         let unlike = sum.filter(|sum| both.is_some_and(|both| (sum.value - both.value).abs() > UNLIKE * both.value));
         if let Some(sum) = unlike {
             let (whole, parts) = ((Place::Summary, rate.value), (Place::Sum, sum.value));
-            let contradiction = Contradiction::places(Quantity::BytesPerSecond, "", whole, parts);
+            let contradiction = Contradiction::places(SourceQuantity::BytesPerSecond, "", whole, parts);
             figure.findings.push(Finding::SourceContradicts { contradiction });
         }
         report.figures.push(figure);
