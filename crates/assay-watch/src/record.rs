@@ -1,5 +1,6 @@
 //! A night from the record of its run. Health counters become [`Counter`]s in one place, [`counters`].
 
+use assay_core::health::{Bad, CounterKind, Unit};
 use assay_core::histogram::Histogram;
 use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
@@ -74,78 +75,40 @@ fn figures(measurement: &Measurement) -> Vec<Figure> {
     rate.into_iter().chain(latency).collect()
 }
 
-/// What a name of a health figure holds whose change somebody has to hear of.
-const TELLING: [&str; 14] = [
-    "life",
-    "eol",
-    "err",
-    "realloc",
-    "pending",
-    "uncorrect",
-    "spare",
-    "bad",
-    "crc",
-    "wear",
-    "fail",
-    "percentage_used",
-    "critical",
-    "lost",
-];
-/// What moves every night.
-const USUAL: [&str; 7] = ["temp", "hours", "written", "read_bytes", "cycles", "throttle_time", "lifetime_write"];
-
-/// Health counters whose change is an event. A value that is a number, decimal or hexadecimal, counts; of several the name gets
-/// their place.
+/// Health counters whose change is an event: signs of failure, and shares of life and spare blocks. What moves every night,
+/// such as bytes written or erase cycles, is none.
 #[must_use]
 pub fn counters(medium: &Medium) -> Vec<Counter> {
-    let mut counters = Vec::new();
-    for (name, text) in &medium.health {
-        let lower = name.to_lowercase();
-        if !TELLING.iter().any(|word| lower.contains(word)) || USUAL.iter().any(|word| lower.contains(word)) {
-            continue;
-        }
-        let values: Vec<i64> = text.split_whitespace().map_while(number).collect();
-        for (at, value) in values.iter().enumerate() {
-            let name = if values.len() == 1 { name.clone() } else { format!("{name}[{at}]") };
-            counters.push(Counter { name, value: *value });
-        }
-    }
-    counters
-}
-
-fn number(text: &str) -> Option<i64> {
-    let text = text.trim_end_matches('%');
-    match text.strip_prefix("0x") {
-        Some(hex) => i64::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
-    }
+    let tells = |kind: CounterKind| {
+        kind.is_error() || kind.bad() != Bad::Neither && matches!(kind.unit(), Unit::Percent | Unit::Tenths)
+    };
+    let counted = medium.readings.counters.iter().filter(|counter| tells(counter.kind));
+    counted.filter_map(|counter| Some(Counter { name: counter.kind.name(), value: counter.last()? })).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use assay_core::health::{self, HealthSource};
+
     use super::*;
 
     #[test]
     fn counters_that_move_every_night_are_left_out() {
         let mut medium = Medium::unknown("/mnt");
-        let health = [
-            ("life_time", "0x01 0x02"),
-            ("pre_eol_info", "0x01"),
-            ("temperature", "31"),
-            ("media_errors", "7"),
-            ("power_on_hours", "900"),
-            ("percentage_used", "3%"),
-            ("serial", "12"),
+        let read = [
+            (CounterKind::LifeUsedATenths, 1),
+            (CounterKind::PreEndOfLife, 1),
+            (CounterKind::TemperatureCelsius, 31),
+            (CounterKind::MediaErrors, 7),
+            (CounterKind::PowerOnHours, 900),
+            (CounterKind::PercentageUsed, 3),
+            (CounterKind::MeanEraseCycles, 12),
+            (CounterKind::WrittenBytes, 1 << 40),
         ];
-        medium.health = health.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        medium.readings.counters =
+            read.map(|(kind, value)| health::Counter::read(kind, HealthSource::ExtCsd, value)).to_vec();
         let found: Vec<(String, i64)> = counters(&medium).into_iter().map(|c| (c.name, c.value)).collect();
-        let expected = [
-            ("life_time[0]", 1),
-            ("life_time[1]", 2),
-            ("media_errors", 7),
-            ("percentage_used", 3),
-            ("pre_eol_info", 1),
-        ];
+        let expected = [("life_used_a_tenths", 1), ("pre_end_of_life", 1), ("media_errors", 7), ("percentage_used", 3)];
         assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value)));
     }
 }

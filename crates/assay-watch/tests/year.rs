@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use assay_core::draft::Draft;
+use assay_core::health::{Counter, CounterKind, HealthSource};
 use assay_core::medium::Medium;
 use assay_core::origin::Settings;
 use assay_core::outcome::Outcome;
@@ -44,10 +45,10 @@ fn plan() -> Plan {
 }
 
 /// The record of a night: two loads, of which one loses 15 % at [`FALL`].
-fn record(day: i64, run: &str, life: &str, random: &mut Generator) -> Record {
+fn record(day: i64, run: &str, life: i64, random: &mut Generator) -> Record {
     let mut medium = Medium::unknown("/mnt/card");
     medium.unit = Some("0x1234".into());
-    medium.health.insert("life_time".into(), life.into());
+    medium.readings.counters = vec![Counter::read(CounterKind::LifeUsedATenths, HealthSource::ExtCsd, life)];
     let kernel = if day < KERNEL { "6.1.0" } else { "6.6.0" };
     let host = Host { hostname: Some("pi".into()), kernel: Some(kernel.into()), ..Host::default() };
     let labels = BTreeMap::from([(WATCH_LABEL.to_owned(), "card".to_owned()), (RUN_LABEL.to_owned(), run.to_owned())]);
@@ -108,7 +109,7 @@ fn a_year_gives_exactly_its_events_and_the_records_give_them_again() {
             // The program ends and begins again.
             kept = serde_json::from_str(&text(&kept)).unwrap();
         }
-        let life = if day < 300 { "0x01 0x01" } else { "0x02 0x01" };
+        let life = if day < 300 { 1 } else { 2 };
         let first = record(day, FIRST, life, &mut random);
         store.save(&first, RunState::Finished).unwrap();
         let mut again = || {
@@ -129,7 +130,7 @@ fn a_year_gives_exactly_its_events_and_the_records_give_them_again() {
     assert_eq!(figures.len(), 1, "{figures:?}");
     assert!(figures[0].load == "write" && figures[0].since_day == first_day + FALL, "{figures:?}");
     assert!(figures[0].change.low < 0.85 && 0.85 < figures[0].change.high, "{figures:?}");
-    assert_eq!(events[3].what, What::Counter { name: "life_time[0]".into(), before: 1, now: 2 });
+    assert_eq!(events[3].what, What::Counter { name: "life_used_a_tenths".into(), before: 1, now: 2 });
     assert!((1..5).contains(&seconds_made), "{seconds_made} second runs");
 
     // What a person has seen is silent.

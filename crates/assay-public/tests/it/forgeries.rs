@@ -124,7 +124,9 @@ const KINDS: [(&str, Forge); 12] = [
         record.medium.bus = None;
         time_scaled(record, 40.0);
     }),
-    ("the run is shorter than its repeats", |record| record.settings_mut().elapsed_ns /= 8),
+    ("the run is shorter than its repeats", |record| {
+        record.change_settings(|settings| settings.elapsed_ns /= 8);
+    }),
     ("a cache answered, and the finding is hidden", |record| {
         all_repeats(record).for_each(|repeat| repeat.proof_ratio = Some(0.3));
         close(record);

@@ -28,7 +28,7 @@ fn no_answer_holds_what_identifies() {
         assert!(SECRETS.iter().all(|secret| !reply.text().contains(secret)), "{}", reply.text());
     }
     let mut held = whole(Of { seed: 10, ..Of::default() });
-    held.settings_mut().elapsed_ns = 1;
+    held.change_settings(|settings| settings.elapsed_ns = 1);
     server.put(&token, &id_of(10), redacted(&held, "alice").as_bytes());
     assert_eq!(server.judged(&id_of(10))["state"], "held");
     server.shows(6);

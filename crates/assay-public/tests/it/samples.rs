@@ -105,10 +105,11 @@ pub fn whole(of: Of<'_>) -> Record {
         }
         record.measurements.push(measurement);
     }
-    let settings = record.settings_mut();
-    settings.elapsed_ns = u64::try_from(at.as_nanos()).unwrap() + SECOND;
-    settings.span_bytes = 1 << 30;
-    settings.null_ns_per_operation = Some(900.0);
+    record.change_settings(|settings| {
+        settings.elapsed_ns = u64::try_from(at.as_nanos()).unwrap() + SECOND;
+        settings.span_bytes = 1 << 30;
+        settings.null_ns_per_operation = Some(900.0);
+    });
     close(&mut record);
     record
 }

@@ -22,7 +22,7 @@ use crate::{ending, output, queries, state};
 
 pub(super) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     if args.queries.is_empty() {
-        args.queries = last_two_media(&queries::find_all(&["all"], Detail::Estimates)?)?;
+        args.queries = last_two_media(&queries::find_all(&["all"], ObservationDetail::Estimates)?)?;
         output::tell(&format!("$ assay compare {}", args.queries.join(" ")));
     }
     let args = &args;
@@ -51,8 +51,9 @@ fn last_two_media(records: &[Observation]) -> Result<Vec<String>, Failure> {
     };
     let measured: Vec<Observation> = records.iter().filter(counts).cloned().collect();
     let measured = [measured];
-    let newest =
-        |group: &Group<'_>| group.records.iter().max_by_key(|record| &record.created).map(|newest| (*newest).clone());
+    let newest = |group: &RecordGroup<'_>| {
+        group.records.iter().max_by_key(|record| &record.created).map(|newest| (*newest).clone())
+    };
     let mut media: Vec<Observation> = split(&measured, By::Unit).iter().filter_map(newest).collect();
     media.sort_by(|a, b| a.created.cmp(&b.created));
     match &media[media.len().saturating_sub(2)..] {
