@@ -70,7 +70,7 @@ pub enum ClientError {
         /// The site.
         site: Site,
         /// Why.
-        refusal: Refusal,
+        refusal: Box<Refusal>,
     },
     /// The answer is none of a site of assay.
     #[error("{site} answers like no site of assay: {reason}")]
@@ -223,7 +223,7 @@ impl Client {
         match status {
             StatusCode::UNAUTHORIZED => ClientError::Unauthorized(self.site.clone()),
             status if status.is_client_error() => {
-                ClientError::Refused { site: self.site.clone(), refusal: refusal(status, text) }
+                ClientError::Refused { site: self.site.clone(), refusal: Box::new(refusal(status, text)) }
             }
             status => self.strange(&format!("status {}", status.as_u16())),
         }

@@ -38,7 +38,7 @@ impl Outbox {
                 None
             }
             Err(ClientError::Refused { site, refusal }) => {
-                entry.status = Status::Refused { refusal: refusal.clone() };
+                entry.status = Status::Refused { refusal: (*refusal).clone() };
                 Some(ClientError::Refused { site, refusal })
             }
             Err(error) => {

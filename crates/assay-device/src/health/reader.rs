@@ -239,6 +239,7 @@ fn is_below_ata(node: &Node) -> bool {
 }
 
 // Trees of Linux have links, and names that Windows does not have.
-#[cfg(all(test, not(windows)))]
+#[cfg(not(windows))]
+#[cfg(test)]
 #[path = "reader_tests.rs"]
 mod tests;

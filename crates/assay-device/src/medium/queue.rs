@@ -69,7 +69,8 @@ fn log_says_on(sysroot: &Sysroot, card: &Card) -> bool {
     klog::last_line(sysroot, is_either).is_some_and(|line| line.contains(&on))
 }
 
-#[cfg(all(test, not(windows)))]
+#[cfg(not(windows))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use assay_core::medium::MediumKind;
