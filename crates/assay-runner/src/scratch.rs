@@ -3,7 +3,8 @@
 //! It is called `.assay-ID` and holds `data`, `lock` and, while programs run, a directory `files`, or, while another tool
 //! works there, `original`. The running process holds a lock on
 //! `lock`; a directory whose lock can be taken belongs to a run that was killed, and the next run
-//! removes it. Nothing else is ever removed: a directory with anything else in it is left alone.
+//! removes it. Nothing else is ever removed: a directory with anything else in it is left alone, and so is one with
+//! files but without such a lock, which somebody else made.
 //!
 //! A directory is ours only while its lock is held. Between making it and holding the lock another
 //! run may take it for abandoned and remove it, so one whose lock was not had is given up, and
@@ -16,7 +17,7 @@ use std::path::Path;
 
 use assay_core::text::harmless;
 use assay_core::units::Bytes;
-use assay_device::owned::{Access, Caching, Directory, Lock, Locked, OwnDir, OwnedError};
+use assay_device::owned::{Access, Caching, Cause, Directory, Lock, Locked, OwnDir, OwnedError};
 
 use crate::error::RunError;
 
@@ -254,8 +255,12 @@ fn is_named(name: &str) -> bool {
 fn ours(parent: &Directory, name: &str) -> Result<(OwnDir, u64), OwnedError> {
     let gone = || OwnedError::io(&parent.path().join(name), ErrorKind::NotFound);
     let directory = parent.own(name)?.ok_or_else(gone)?;
-    let bytes = directory.tree(&is_known)?.bytes;
-    Ok((directory, bytes))
+    let tree = directory.tree(&is_known)?;
+    // A run makes nothing before its lock, and removes nothing after it.
+    if tree.files > 0 && !directory.has_lock(LOCK)? && directory.tree(&is_known)?.files > 0 {
+        return Err(OwnedError::foreign(directory.path(), Cause::Unlocked));
+    }
+    Ok((directory, tree.bytes))
 }
 
 /// Whether a run gives such a name at this depth below its own directory.
@@ -410,6 +415,29 @@ mod tests {
             assert_eq!(clean(&parent(&dir)), Leftovers::default(), "{name}");
             assert_eq!(remove_abandoned(&path), Leftovers::default(), "{name}");
             assert_eq!(std::fs::read(path.join("data")).unwrap(), b"dear", "{name}");
+        }
+    }
+
+    /// Somebody may have chosen the same names by hand.
+    #[test]
+    fn files_without_the_lock_of_a_run_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        for (id, lock) in [("0000000000", None), ("aaaaaaaaaa", Some("dear"))] {
+            let path = dead(&dir, id);
+            std::fs::write(path.join("data"), b"dear").unwrap();
+            match lock {
+                None => std::fs::remove_file(path.join("lock")).unwrap(),
+                Some(text) => std::fs::write(path.join("lock"), text).unwrap(),
+            }
+            assert_eq!(remove_abandoned(&path), Leftovers::default());
+        }
+        assert_eq!(left_behind(dir.path()), Leftovers::default());
+        let done = clean_by(&parent(&dir), AT_ONCE);
+        assert_eq!(done.removed, Leftovers::default());
+        assert_eq!(done.stays.len(), 2);
+        assert!(done.stays.iter().all(|why| why.to_string().contains("without the lock of a run")), "{:?}", done.stays);
+        for id in ["0000000000", "aaaaaaaaaa"] {
+            assert_eq!(std::fs::read(dir.path().join(format!(".assay-{id}/data"))).unwrap(), b"dear");
         }
     }
 

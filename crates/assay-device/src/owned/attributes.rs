@@ -204,6 +204,9 @@ pub enum Cause {
     /// A name that assay never uses.
     #[error("a name that assay does not use")]
     Name,
+    /// Files without the lock that whoever made them there makes first.
+    #[error("with files and without the lock of a run")]
+    Unlocked,
     /// Content that assay does not write.
     #[error("with content that assay does not write ({0})")]
     Content(String),

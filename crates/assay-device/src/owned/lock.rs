@@ -80,6 +80,14 @@ impl OwnDir {
         Ok(Locked::Held(Lock { file }))
     }
 
+    /// Whether the file `name` is a lock that assay made, held or not.
+    ///
+    /// # Errors
+    /// Where something with that name is not assay's, or the system's.
+    pub fn has_lock(&self, name: &str) -> Result<bool, OwnedError> {
+        Ok(self.read_small(name, NOTE)?.is_some_and(|note| is_note(&note)))
+    }
+
     /// Whether another process holds the lock, or may hold it on another host; creates nothing.
     #[must_use]
     pub fn is_locked(&self, name: &str) -> bool {
@@ -113,6 +121,13 @@ impl Host {
     fn note(&self) -> String {
         format!("{} {}\n", self.boot, self.name)
     }
+}
+
+/// Whether [`Host::note`] can have written it. A process killed before that leaves nothing; after a power cut, some file
+/// systems show zeros for what was not written yet.
+fn is_note(note: &[u8]) -> bool {
+    let is_line = |text: &str| text.ends_with('\n') && text.lines().count() == 1 && text.contains(' ');
+    note.iter().all(|byte| *byte == 0) || std::str::from_utf8(note).is_ok_and(is_line)
 }
 
 /// The host that wrote a note, if it is another one. A process killed before that leaves an empty note.
@@ -208,6 +223,19 @@ mod tests {
         assert!(matches!(second.lock("lock").unwrap(), Locked::Gone));
         parent.make("own").unwrap();
         assert!(matches!(second.lock("lock").unwrap(), Locked::Gone), "another of that name");
+    }
+
+    #[test]
+    fn only_what_a_lock_holds_makes_a_file_a_lock() {
+        let place = tempfile::tempdir().unwrap();
+        let own = Directory::open(place.path()).unwrap().make("own").unwrap();
+        assert!(!own.has_lock("lock").unwrap(), "none");
+        drop(own.lock("lock").unwrap());
+        assert!(own.has_lock("lock").unwrap());
+        for (note, expected) in [(&b""[..], true), (&[0; 52], true), (b"dear", false), (b"dear Jo\nhow", false)] {
+            own.replace_small("lock", note).unwrap();
+            assert_eq!(own.has_lock("lock").unwrap(), expected, "{note:?}");
+        }
     }
 
     #[test]

@@ -300,6 +300,7 @@ fn what_killed_runs_left_is_removed_and_what_stays_is_named() {
 
     fs::write(leave(1).join("thesis.tex"), "dear").unwrap();
     fs::write(leave(2).join("data"), "12345").unwrap();
+    fs::write(place.medium().join(".assay-0000000002/lock"), "").unwrap();
     let done = run(place.assay(["verify", "--remove", "medium"]));
     let said = done.succeeds().stdout.replace("\n  ", " ");
     assert!(said.contains("the test files of a run that was killed, 5 B"), "{said}");

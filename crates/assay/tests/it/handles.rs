@@ -167,6 +167,7 @@ fn what_was_left_is_told_and_removed_on_demand() {
     std::fs::write(own.join("1.h2w"), vec![1; MIB as usize]).unwrap();
     let of_run = medium.join(".assay-aaaaaaaaaa");
     std::fs::create_dir(&of_run).unwrap();
+    std::fs::write(of_run.join("lock"), "").unwrap();
     std::fs::write(of_run.join("data"), vec![1; MIB as usize]).unwrap();
 
     let asked = |arguments: &[&str]| {
@@ -273,6 +274,7 @@ fn the_command_that_is_offered_takes_a_label_for_a_word() {
         let own = medium.join(".assay-0123456789");
         std::fs::create_dir(&own).unwrap();
         std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::write(own.join("lock"), "").unwrap();
         std::fs::write(own.join("data"), b"left").unwrap();
         let mut command = place.assay(["info"]);
         command.arg(&medium);
