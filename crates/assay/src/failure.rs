@@ -110,6 +110,7 @@ impl From<assay_verify::files::VerifyError> for Failure {
             | E::Memory { .. }
             | E::NotDirectory(_)
             | E::Kept(_)
+            | E::Limit(_)
             | E::NothingToResume(_)
             | E::NothingToRead(_) => Self::usage(message),
             E::ReadOnly(_)

@@ -490,6 +490,9 @@ pub enum VerifyError {
     /// Nothing was interrupted there.
     #[error("{}: no interrupted check to resume; start one without --resume", .0.display())]
     NothingToResume(PathBuf),
+    /// A limit that leaves nothing.
+    #[error("--bytes {}: a check takes whole MiB; give 1MiB or more", .0)]
+    Limit(u64),
     /// No files of the format.
     #[error("{}: no files 1.h2w, 2.h2w, ... to read", .0.display())]
     NothingToRead(PathBuf),

@@ -117,6 +117,9 @@ impl CheckPlan {
         if !target.is_dir() {
             return Err(VerifyError::NotDirectory(target));
         }
+        if let Some(limit) = settings.limit_bytes.filter(|limit| *limit < MIB) {
+            return Err(VerifyError::Limit(limit));
+        }
         if settings.only_read {
             return Self::read_only(target, settings);
         }
@@ -170,7 +173,7 @@ impl CheckPlan {
         }
         let whole_bytes = free_bytes.saturating_sub(reserve_bytes) / MIB * MIB;
         // H2testw needs sizes in multiples of 1 MiB.
-        let area = settings.limit_bytes.map_or(whole_bytes, |limit| whole_bytes.min(limit.next_multiple_of(MIB)));
+        let area = settings.limit_bytes.map_or(whole_bytes, |limit| whole_bytes.min(limit / MIB * MIB));
         if area == 0 {
             return Err(VerifyError::Full { path: target, free_bytes });
         }
@@ -315,7 +318,7 @@ mod tests {
     #[test]
     fn a_limit_and_the_reserve_are_kept() {
         let target = tempfile::tempdir().unwrap();
-        let settings = CheckSettings { limit_bytes: Some(5 * MIB + 1), ..CheckSettings::default() };
+        let settings = CheckSettings { limit_bytes: Some(7 * MIB - 1), ..CheckSettings::default() };
         let plan = CheckPlan::new(target.path(), &settings).unwrap();
         assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
         assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
@@ -329,6 +332,10 @@ mod tests {
         );
         let f3 = CheckPlan::new(target.path(), &CheckSettings { format: FileFormat::F3, ..settings }).unwrap();
         assert_eq!(f3.again_bytes, 6 * MIB);
+        for limit in [0, 1, MIB - 1] {
+            let settings = CheckSettings { limit_bytes: Some(limit), ..CheckSettings::default() };
+            assert!(matches!(CheckPlan::new(target.path(), &settings), Err(VerifyError::Limit(_))), "{limit}");
+        }
     }
 
     #[test]
