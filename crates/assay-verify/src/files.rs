@@ -46,7 +46,8 @@ use assay_core::verification::{
 };
 use assay_engine::Control;
 
-use self::directory::{file_name, held};
+use self::directory::{Lacking, file_name, held};
+use self::pass::start_of;
 use self::size::{Map, Region, regions};
 use self::survey::Seen;
 use self::verdict::{Scope, judge};
@@ -88,25 +89,12 @@ pub fn check(
 ) -> Result<Checked, VerifyError> {
     let start = control.now();
     let place = if settings.only_read { None } else { Some(HeldDirectory::take(&plan.handle)?) };
-    let io = |source| VerifyError::io(&plan.directory, source);
-    let mut state = match &place {
-        Some(place) if settings.resume => {
-            let state = held(place.own())?.state.filter(|state| state.area_bytes == plan.area_bytes);
-            state.ok_or_else(|| VerifyError::NothingToResume(plan.target.clone()))?
-        }
-        Some(place) => {
-            remove_files(place.own())?;
-            let content = Content::new(settings.format, Salt::random().map_err(io)?);
-            let state = State { content, whole_bytes: plan.whole_bytes, ..State::new(plan.area_bytes) };
-            state.save(place.own())?;
-            state
-        }
-        // Files of assay state their content; those of f3 and H2testw have no state.
-        None => {
-            let content = State::kept_in(&plan.handle).map_or_else(Content::f3, |state| state.content);
-            State { written_bytes: u64::MAX, content, ..State::new(plan.area_bytes) }
-        }
-    };
+    let mut state = begun(plan, settings, place.as_ref())?;
+    // What others did to the files between two sessions says nothing about the medium.
+    let whole = place
+        .as_ref()
+        .filter(|_| settings.resume)
+        .is_none_or(|place| state.lacks(place.own().directory()).is_nothing());
     let folder = match &place {
         Some(place) => Folder::Own(Arc::clone(place.own())),
         None => Folder::Any(Arc::clone(&plan.handle)),
@@ -119,11 +107,11 @@ pub fn check(
         if let Some(place) = place.as_ref().filter(|_| !settings.resume) {
             let _ = place.removal()();
         }
-        io(error)
+        VerifyError::io(&plan.directory, error)
     })?;
     let own = place.as_ref().map(HeldDirectory::own);
     let work = Work { plan, settings, pool: &pool, driver_layer: &driver_layer, own, state: &mut state };
-    let mut done = work.run(progress);
+    let mut done = if whole { work.run(progress) } else { work.without_files() };
     let handle = Arc::clone(&plan.handle);
     if !matches!(done.stop_reason(), Some(StopReason::Stopped | StopReason::Hung | StopReason::Failed(_)))
         && let Err(stop_reason) = pool
@@ -142,7 +130,8 @@ pub fn check(
     let unread_bytes = (done.tally.counts.unreadable.saturating_mul(SECTOR_BYTES)).saturating_sub(scope.refused_bytes);
     scope.file_system_errs |= unread_bytes > 0 && seen.is_some_and(|seen| !seen.errs);
     let left = finish(settings, &pool, &mut state, place.as_ref(), stop_reason);
-    let resumable = left.is_some() && matches!(stop_reason, Some(StopReason::Stopped | StopReason::Hung));
+    let waits = matches!(stop_reason, Some(StopReason::Stopped | StopReason::Hung | StopReason::FilesMissing));
+    let resumable = left.is_some() && waits;
     let judged = judge(&done.tally, &scope);
     let mut verification = Verification {
         ended: scope.ended,
@@ -165,6 +154,29 @@ pub fn check(
     }
     let (refused_bytes, read_bytes) = (scope.refused_bytes, pool.read_bytes());
     Ok(Checked { verification, outcome, left, resumable, refused_bytes, read_bytes })
+}
+
+/// The state that a check goes on from.
+fn begun(plan: &CheckPlan, settings: &CheckSettings, place: Option<&HeldDirectory>) -> Result<State, VerifyError> {
+    Ok(match place {
+        Some(place) if settings.resume => {
+            let state = held(place.own())?.state.filter(|state| state.area_bytes == plan.area_bytes);
+            state.ok_or_else(|| VerifyError::NothingToResume(plan.target.clone()))?
+        }
+        Some(place) => {
+            remove_files(place.own())?;
+            let content =
+                Content::new(settings.format, Salt::random().map_err(|error| VerifyError::io(&plan.directory, error))?);
+            let state = State { content, whole_bytes: plan.whole_bytes, ..State::new(plan.area_bytes) };
+            state.save(place.own())?;
+            state
+        }
+        // Files of assay state their content; those of f3 and H2testw have no state.
+        None => {
+            let content = plan.kept.as_ref().map_or_else(Content::f3, |kept| kept.content.clone());
+            State { written_bytes: u64::MAX, content, ..State::new(plan.area_bytes) }
+        }
+    })
 }
 
 /// A file on the file system.
@@ -206,6 +218,10 @@ fn scope(
         (_, Outcome::Failed { failure, .. }) => Some(EarlyEnd::from(*failure)),
         _ => None,
     };
+    let lacking = plan.kept.as_ref().map(|kept| &kept.lacking);
+    let lacks = matches!(done.stop_reason(), Some(StopReason::FilesMissing))
+        || lacking.is_some_and(|lacking| lacking.bytes > 0);
+    let exchanged = lacking.is_some_and(|lacking| is_exchanged(lacking, &done.tally));
     Scope {
         whole_bytes,
         complete: checked >= whole_bytes,
@@ -220,8 +236,16 @@ fn scope(
         unique: state.content.is_unique() && !settings.only_read,
         refused_bytes: state.refused.iter().map(|(start, end)| end - start).sum(),
         ended,
-        doubt,
+        doubt: if lacks || exchanged { Some(Doubt::FilesMissing) } else { doubt },
+        exchanged,
     }
+}
+
+/// Whether anything is lost of files that the check that kept them did not make.
+fn is_exchanged(lacking: &Lacking, tally: &Tally) -> bool {
+    let of = |number: &u64| (start_of(*number), start_of(*number).saturating_add(FILE_BYTES));
+    let within = |(start, end)| tally.lost.runs().iter().any(|run| run.start < end && run.end > start);
+    lacking.replaced.iter().map(of).any(within)
 }
 
 fn outcome(stop_reason: Option<&StopReason>, done: &Worked, elapsed: Duration) -> Outcome {
@@ -243,7 +267,7 @@ fn finish(
     let place = place?;
     let directory = place.path().to_owned();
     match stop_reason {
-        Some(StopReason::Stopped | StopReason::Hung) => return Some(directory),
+        Some(StopReason::Stopped | StopReason::Hung | StopReason::FilesMissing) => return Some(directory),
         None | Some(StopReason::FirstError | StopReason::Full) if settings.keep => {
             state.kept = true;
             let _ = pool.run(save(place.own(), state));

@@ -110,6 +110,7 @@ impl From<assay_verify::files::VerifyError> for Failure {
             | E::Memory { .. }
             | E::NotDirectory(_)
             | E::Kept(_)
+            | E::Unfinished(_)
             | E::Limit(_)
             | E::NothingToResume(_)
             | E::NothingToRead(_) => Self::usage(message),
@@ -118,6 +119,7 @@ impl From<assay_verify::files::VerifyError> for Failure {
             | E::Full { .. }
             | E::Busy(_)
             | E::Foreign(_)
+            | E::NoState(_)
             | E::Elsewhere { .. }
             | E::Owned(_)
             | E::Io { .. } => Self::environment(message),

@@ -343,7 +343,7 @@ fn content(draw: &mut Draw<'_>) -> Vec<u8> {
     let version = if version == 0 { 1 } else { version };
     let kept = draw.byte() % 4 == 1;
     format!(
-        r#"{{"version":{version},"pid":1,"host":"\u001b[2J","area_bytes":{area},"written_bytes":{written},"kept":{kept},"read":{read}}}"#
+        r#"{{"version":{version},"pid":1,"host":"\u001b[2J","area_bytes":{area},"whole_bytes":{area},"written_bytes":{written},"kept":{kept},"read":{read},"content":{{"format":"salted","salt":[1,2],"rewritten":{{}}}},"refused":[],"made":{{}}}}"#
     )
     .into_bytes()
 }

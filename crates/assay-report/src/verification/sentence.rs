@@ -163,6 +163,11 @@ fn full_verdict(v: &Verification) -> String {
         },
         Verdict::Failed => match v.ended.filter(|end| end.is_failure()) {
             Some(end) => format!("failed: {}; {}", early_end(end), so_far(v)),
+            // Who writes nothing does not say what a write would do.
+            None if v.remarks.contains(&Remark::OnlyRead) => {
+                let hardly = if v.counts.good == 0 { "none" } else { "hardly any" };
+                format!("failed: {hardly} of {checked} holds what was written")
+            }
             None if v.counts.good == 0 => {
                 format!("failed: none of {checked} holds what was written: it accepts no writes")
             }
@@ -171,6 +176,11 @@ fn full_verdict(v: &Verification) -> String {
             }
         },
         Verdict::Undecided | Verdict::Other => match v.doubt {
+            Some(Doubt::FilesMissing) if v.ended.is_none() => {
+                "cannot tell: files of the check are gone, shorter or replaced, by another program or by the medium; a new \
+                 check can tell"
+                    .to_owned()
+            }
             _ if v.counts.total() == 0 => "cannot tell: nothing was read back".to_owned(),
             Some(why) if v.ended.is_none() => format!("cannot tell: {}", doubt(why)),
             _ => format!("cannot tell: {}", so_far(v)),

@@ -4,10 +4,13 @@
 //! `2.h2w` and so on. Nothing else is ever removed. A directory of this name with anything else in it, or with files
 //! but without a state, is not ours.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use assay_core::outcome::RunFailure;
 use assay_core::text::harmless;
@@ -16,6 +19,7 @@ use assay_device::owned::{Caching, Cause, Directory, Lock, Locked, OwnDir, Owned
 use serde::{Deserialize, Serialize};
 
 use super::content::{Content, FILE_BYTES};
+use super::plan::files_of;
 use super::tally::{Tally, are_parts};
 use crate::sys;
 
@@ -58,7 +62,7 @@ pub(crate) fn held(own: &OwnDir) -> Result<Held, VerifyError> {
         }
     })?;
     if state.is_none() && held.files > 0 {
-        return Err(VerifyError::Foreign(own.path().to_owned()));
+        return Err(VerifyError::NoState(own.path().to_owned()));
     }
     match beyond {
         Some(name) => Err(VerifyError::Foreign(own.path().join(name))),
@@ -329,6 +333,8 @@ pub(crate) struct State {
     pub(crate) content: Content,
     /// Starts and ends of what the medium refused to write.
     pub(crate) refused: Vec<(u64, u64)>,
+    /// When each file that holds something was made, by number, as [`birth`] tells it.
+    pub(crate) made: BTreeMap<u64, u64>,
 }
 
 impl State {
@@ -345,6 +351,7 @@ impl State {
             read: None,
             content: Content::f3(),
             refused: Vec::new(),
+            made: BTreeMap::new(),
         }
     }
 
@@ -367,25 +374,51 @@ impl State {
     /// Where it is no file of assay's, or contains impossible values.
     pub(crate) fn load(directory: &OwnDir) -> Result<Option<Self>, OwnedError> {
         let Some(text) = directory.read_small(STATE, MOST_BYTES)? else { return Ok(None) };
-        let space = directory.directory().space()?;
-        let state = serde_json::from_slice(&text).map_err(|error| error.to_string());
+        Self::read_from(&text, directory.directory()).map(Some)
+    }
+
+    fn read_from(text: &[u8], directory: &Directory) -> Result<Self, OwnedError> {
+        let space = directory.space()?;
+        let state = serde_json::from_slice(text).map_err(|error| error.to_string());
         let state = state.and_then(|state: Self| {
             state.sound(space.bytes).map_err(str::to_owned)?;
             Ok(state)
         });
         let foreign = |why: String| OwnedError::foreign(&directory.path().join(STATE), Cause::Content(harmless(&why)));
-        state.map(Some).map_err(foreign)
+        state.map_err(foreign)
     }
 
-    /// The state in a directory of kept files, from any user; `None` if it is missing or impossible.
-    pub(crate) fn kept_in(directory: &Directory) -> Option<Self> {
-        let file = directory.read_file(STATE, Caching::Cached).ok()?;
+    /// The state in a directory of kept files, from any user; `None` if it is missing.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or contains impossible values.
+    pub(crate) fn kept_in(directory: &Directory) -> Result<Option<Self>, OwnedError> {
+        let path = directory.path().join(STATE);
+        let file = match directory.read_file(STATE, Caching::Cached) {
+            Err(error) if error.kind() == Some(ErrorKind::NotFound) => return Ok(None),
+            opened => opened?,
+        };
         let mut text = Vec::new();
-        file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
-        let space = directory.space().ok()?;
-        let state: Self = serde_json::from_slice(&text).ok()?;
-        state.sound(space.bytes).ok()?;
-        Some(state)
+        file.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| OwnedError::io(&path, error))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(OwnedError::foreign(&path, Cause::Long(MOST_BYTES)));
+        }
+        Self::read_from(&text, directory).map(Some)
+    }
+
+    /// What is no longer there of what was written to `directory`.
+    pub(crate) fn lacks(&self, directory: &Directory) -> Lacking {
+        let mut lacking = Lacking::default();
+        for (number, wanted) in files_of(self.written_bytes) {
+            let there = directory.file_bytes(OsStr::new(&file_name(number))).unwrap_or(0);
+            lacking.bytes += wanted.saturating_sub(there);
+            if let (true, Some(made), Some(now)) = (there > 0, self.made.get(&number), birth(directory, number))
+                && !is_same_moment(*made, now)
+            {
+                lacking.replaced.push(number);
+            }
+        }
+        lacking
     }
 
     /// Saves it durably. May block as long as the medium does.
@@ -393,7 +426,10 @@ impl State {
     /// # Errors
     /// The system's.
     pub(crate) fn save(&self, directory: &OwnDir) -> Result<(), OwnedError> {
-        let text = serde_json::to_vec(self).map_err(|error| OwnedError::io(directory.path(), error))?;
+        let files = files_of(self.written_bytes).into_iter();
+        let made = files.filter_map(|(number, _)| Some((number, birth(directory.directory(), number)?))).collect();
+        let state = Self { made, ..self.clone() };
+        let text = serde_json::to_vec(&state).map_err(|error| OwnedError::io(directory.path(), error))?;
         sys::still_there(directory.directory()).map_err(|error| OwnedError::io(directory.path(), error))?;
         directory.replace_small(STATE, &text)
     }
@@ -422,6 +458,38 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// What is no longer there of the files of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Lacking {
+    /// Bytes of files that are gone, or shorter than they were.
+    pub(crate) bytes: u64,
+    /// Numbers of files that were made anew: what they hold was not written by the check.
+    pub(crate) replaced: Vec<u64>,
+}
+
+impl Lacking {
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.bytes == 0 && self.replaced.is_empty()
+    }
+}
+
+/// When a file was made, in milliseconds; `None` where the file system does not tell. No program can set it.
+fn birth(directory: &Directory, number: u64) -> Option<u64> {
+    let file = directory.read_file(file_name(number), Caching::Cached).ok()?;
+    let made = file.metadata().ok()?.created().ok()?;
+    u64::try_from(made.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
+/// Whether two times of [`birth`] are those of one file. FAT and exFAT keep steps of 10 ms of the local time, which is a
+/// multiple of 15 minutes off when the clock changes between winter and summer, or the medium travels.
+fn is_same_moment(one: u64, other: u64) -> bool {
+    const STEPS: u64 = 20;
+    const QUARTER: u64 = 15 * 60 * 1000;
+    const FARTHEST: u64 = 26 * 4 * QUARTER;
+    let apart = one.abs_diff(other);
+    apart <= FARTHEST + STEPS && (apart % QUARTER <= STEPS || QUARTER - apart % QUARTER <= STEPS)
 }
 
 // Why a check of a mounted medium did not begin.
@@ -484,9 +552,15 @@ pub enum VerifyError {
     /// Files that an earlier check kept by request.
     #[error("{}: kept by an earlier check; read them with --only read, or remove them with --remove", .0.display())]
     Kept(PathBuf),
+    /// Files of a check that was interrupted, or is under way on another host.
+    #[error("{}: of a check that has not ended; continue it with --resume, or remove it with --remove", .0.display())]
+    Unfinished(PathBuf),
     /// Something not made by assay has the name of its directory.
     #[error("{}: not made by assay; move it away", .0.display())]
     Foreign(PathBuf),
+    /// Files without the state that says what was written to them.
+    #[error("{}: has no state.json, without which nobody knows what was written there; move it away", .0.display())]
+    NoState(PathBuf),
     /// Nothing was interrupted there.
     #[error("{}: no interrupted check to resume; start one without --resume", .0.display())]
     NothingToResume(PathBuf),
@@ -612,6 +686,18 @@ mod tests {
         }
         for name in ["Lock", "state.json\n", "00.quick", "0.h2w", "-1.h2w", "1.h2w ", "holiday.jpg", "new-", ""] {
             assert!(!is_ours(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_the_same_after_a_change_of_the_clock() {
+        const MINUTES: u64 = 60 * 1000;
+        let made = 1_800_000_000_123;
+        for later in [0, 10, 60 * MINUTES, 345 * MINUTES + 7, 60 * MINUTES - 7] {
+            assert!(is_same_moment(made, made + later) && is_same_moment(made + later, made), "{later}");
+        }
+        for later in [100, 7 * MINUTES, 60 * MINUTES + 100, 30 * 24 * 60 * MINUTES] {
+            assert!(!is_same_moment(made, made + later) && !is_same_moment(made + later, made), "{later}");
         }
     }
 

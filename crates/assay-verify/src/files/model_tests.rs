@@ -127,6 +127,7 @@ fn plan(area: u64) -> CheckPlan {
     let here = std::env::temp_dir();
     CheckPlan {
         handle: Arc::new(Directory::open(&here).unwrap()),
+        kept: None,
         target: here.clone(),
         directory: here,
         free_bytes: area,

@@ -31,17 +31,26 @@ pub(crate) enum StopReason {
     Full,
     /// The medium failed as a whole.
     Failed(io::Error),
+    /// Files that were written before are gone, shorter or replaced, which another program may have done.
+    FilesMissing,
 }
 
 impl StopReason {
     /// The failure, with its text; `None` if the check counts as complete.
     pub(crate) fn failure(&self) -> Option<(RunFailure, String)> {
         match self {
-            Self::FirstError | Self::Full => None,
+            Self::FirstError | Self::Full | Self::FilesMissing => None,
             Self::Stopped => Some((RunFailure::Interrupted, String::new())),
             Self::Hung => Some((RunFailure::Hung, "no answer from the medium".to_owned())),
             Self::Failed(error) => Some((failure_of(error), error.to_string())),
         }
+    }
+}
+
+impl StopReason {
+    /// Whether a file was not there.
+    pub(super) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Failed(error) if error.kind() == io::ErrorKind::NotFound)
     }
 }
 

@@ -9,8 +9,8 @@ use assay_core::units::Bytes;
 use assay_device::owned::Directory;
 use assay_device::{Sysroot, look};
 
-use super::content::{FILE_BYTES, FileFormat};
-use super::directory::{DIRECTORY, VerifyError, h2w_names, numbered, present};
+use super::content::{Content, FILE_BYTES, FileFormat};
+use super::directory::{DIRECTORY, LOCK, Lacking, State, VerifyError, h2w_names, numbered, present};
 use super::eviction;
 use crate::sys;
 
@@ -104,6 +104,17 @@ pub struct CheckPlan {
     pub(crate) files: Vec<(u64, u64)>,
     /// The target, or the directory of the files if they are only read; opened once.
     pub(crate) handle: Arc<Directory>,
+    /// What is known of files that an earlier check kept; `None` if nothing is only read, or they are of another tool.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// What is known of files that an earlier check kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    /// What was written to them.
+    pub(crate) content: Content,
+    /// What is no longer there.
+    pub(crate) lacking: Lacking,
 }
 
 impl CheckPlan {
@@ -159,6 +170,7 @@ impl CheckPlan {
                 foreign,
                 files: files_of(area),
                 handle,
+                kept: None,
             });
         }
         if present.state.is_some_and(|state| state.kept) {
@@ -198,6 +210,7 @@ impl CheckPlan {
             foreign,
             files: files_of(area),
             handle,
+            kept: None,
         })
     }
 
@@ -223,12 +236,33 @@ impl CheckPlan {
         let file_system_bytes = outer.space()?.bytes;
         // Anybody may read files that an earlier check kept.
         let own = outer.inside(DIRECTORY)?.map(|own| (numbered(&own), own)).filter(|(found, _)| !found.is_empty());
+        let own_named = own.is_some() || target.file_name().is_some_and(|name| name == DIRECTORY);
+        let state = match &own {
+            Some((_, own)) => State::kept_in(own)?,
+            None if own_named => State::kept_in(&outer)?,
+            // In any other directory, a file of that name may be anything.
+            None => State::kept_in(&outer).ok().flatten(),
+        };
+        if let Some((_, own)) = own.as_ref().filter(|_| state.as_ref().is_some_and(|state| !state.kept)) {
+            let alive = outer.own(DIRECTORY).is_ok_and(|own| own.is_some_and(|own| own.is_locked(LOCK)));
+            let path = own.path().to_owned();
+            return Err(if alive { VerifyError::Busy(path) } else { VerifyError::Unfinished(path) });
+        }
         let (found, handle, foreign) = match own {
             Some((found, own)) => (found, own, h2w_names(&outer)),
             None => (numbered(&outer), outer, Vec::new()),
         };
         let directory = handle.path().to_owned();
-        let whole: u64 = found.iter().map(|(_, bytes)| bytes).sum();
+        let (found, whole) = match &state {
+            Some(state) if !state.kept => return Err(VerifyError::Unfinished(directory)),
+            Some(state) => (written_of(&found, state.written_bytes), state.area_bytes),
+            None if own_named && !found.is_empty() => return Err(VerifyError::NoState(directory)),
+            None => {
+                let whole = found.iter().map(|(_, bytes)| bytes).sum();
+                (found, whole)
+            }
+        };
+        let kept = state.map(|state| Kept { lacking: state.lacks(&handle), content: state.content });
         let mut left = settings.limit_bytes.unwrap_or(u64::MAX);
         let files: Vec<(u64, u64)> = found
             .into_iter()
@@ -258,8 +292,16 @@ impl CheckPlan {
             foreign,
             files,
             handle: Arc::new(handle),
+            kept,
         })
     }
+}
+
+/// Those of the files `found` in which a check wrote, as far as it did.
+fn written_of(found: &[(u64, u64)], written_bytes: u64) -> Vec<(u64, u64)> {
+    let there = |number| found.iter().find(|(other, _)| *other == number).map_or(0, |(_, bytes)| *bytes);
+    let written = files_of(written_bytes).into_iter();
+    written.map(|(number, bytes)| (number, bytes.min(there(number)))).filter(|(_, bytes)| *bytes > 0).collect()
 }
 
 /// Bytes of an area that are written again: as much as its end, and twice as much in the format of f3, where the first
@@ -320,7 +362,11 @@ mod tests {
         let target = tempfile::tempdir().unwrap();
         let settings = CheckSettings { limit_bytes: Some(7 * MIB - 1), ..CheckSettings::default() };
         let plan = CheckPlan::new(target.path(), &settings).unwrap();
-        assert_eq!((plan.area_bytes, plan.write_bytes, plan.read_bytes), (6 * MIB, 6 * MIB, 6 * MIB));
+        assert_eq!(
+            (plan.area_bytes, plan.write_bytes, plan.read_bytes),
+            (6 * MIB, 6 * MIB, 6 * MIB),
+            "no more than asked"
+        );
         assert!(plan.whole_bytes + plan.reserve_bytes <= plan.free_bytes && plan.reserve_bytes >= MIB);
         assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0, "a plan writes nothing");
         // In a small area, one half evicts the other half.

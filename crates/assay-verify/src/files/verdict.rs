@@ -78,7 +78,7 @@ pub(crate) fn judge(tally: &Tally, scope: &Scope) -> Judged {
         // Existing files prove nothing about a medium, except for the losses that they show.
         (Verdict::Genuine, _) if scope.complete && !scope.only_read => Size::Exact(announced),
         (Verdict::Fake, Some(FakeKind::Newest)) => newest_size(scope, announced, checked),
-        (Verdict::Fake, Some(kind)) if scope.complete => {
+        (Verdict::Fake, Some(kind)) if scope.complete && !scope.only_read => {
             size::size_of_fake(kind, tally, scope.map.as_ref(), &by_address)
         }
         // What holds is known if each loss is one of the medium.
@@ -183,6 +183,10 @@ fn reach(checked: u64, announced: u64, scope: &Scope) -> Reach {
 fn class(tally: &Tally, scope: &Scope, by_address: &[Region]) -> (Verdict, Option<FakeKind>) {
     let counts = &tally.counts;
     let lost = counts.lost();
+    // What another program wrote says nothing of the medium.
+    if scope.exchanged {
+        return (Verdict::Undecided, None);
+    }
     // Data found on the device leave no doubt.
     if let Some(found) = scope.repeats.filter(|_| lost > 0) {
         // Places that were never written, since the file system died, do not count as dropped.
@@ -319,8 +323,10 @@ pub(crate) struct Scope {
     pub(crate) refused_bytes: u64,
     /// Why the check ended early.
     pub(crate) ended: Option<EarlyEnd>,
-    /// Why data read may not come from the medium.
+    /// Why the check proves nothing although no loss was found.
     pub(crate) doubt: Option<Doubt>,
+    /// Whether losses are in files that are not those of the check.
+    pub(crate) exchanged: bool,
 }
 
 #[cfg(test)]

@@ -99,7 +99,12 @@ impl Work<'_> {
         let whole = self.own.is_some()
             && done.write.as_ref().is_none_or(|w| matches!(w.stop_reason, None | Some(StopReason::Full)));
         if !whole {
-            done.read = Some(self.read(area, &mut done.tally, progress));
+            let mut read = self.read(area, &mut done.tally, progress);
+            // Removed while the others were read.
+            if self.own.is_none() && read.stop_reason.as_ref().is_some_and(StopReason::is_not_found) {
+                read.stop_reason = Some(StopReason::FilesMissing);
+            }
+            done.read = Some(read);
             return done;
         }
         let boundary = match extent(&files) {
@@ -121,6 +126,14 @@ impl Work<'_> {
         }
         done.read = Some(read);
         done
+    }
+
+    /// The findings of earlier sessions, where what they wrote is no longer there.
+    pub(super) fn without_files(self) -> Worked {
+        let (upto, tally) = self.state.read.clone().unwrap_or_else(|| (0, Tally::new(extent(&self.plan.files))));
+        let stop_reason = Some(StopReason::FilesMissing);
+        let read = Some(Ended { pass: Default::default(), upto, refused: Vec::new(), stop_reason });
+        Worked { tally, write: None, read, rewritten: None, retried: None, map: None, again_bytes: 0 }
     }
 
     fn content(&self) -> Arc<Content> {

@@ -7,12 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::verification::{FakeKind, NoDirect, Offsets, ReadBack, SectorClass, SectorCounts, Verdict};
+use assay_core::verification::{Doubt, FakeKind, NoDirect, Offsets, ReadBack, SectorClass, SectorCounts, Verdict};
 use assay_engine::Control;
 use assay_lab::media::{Layout, MediumSpec, SharedMedium};
 use assay_lab::{FakeCard, FastDevice, Lab, Missing, Mount, RemovableCard, lab, skip};
 use assay_verify::files::{
-    CheckPhase, CheckPlan, CheckSettings, Checked, DIRECTORY, FileFormat, VerifyError, check, fill,
+    CheckPhase, CheckPlan, CheckSettings, Checked, DIRECTORY, FileFormat, VerifyError, check, fill, remove,
 };
 use assay_verify::quick::{self, Quick};
 
@@ -223,6 +223,138 @@ fn an_interrupted_check_goes_on_where_it_was() {
     let all = third.verification.area_bytes.unwrap_or(third.verification.announced_bytes);
     assert!(all > size * MIB, "a part is not called all of the free space: {all}");
     assert!(matches!(CheckPlan::new(target.path(), &resume), Err(VerifyError::NothingToResume(_))));
+}
+
+fn only_read() -> CheckSettings {
+    CheckSettings { only_read: true, ..CheckSettings::default() }
+}
+
+/// What was not written yet is no loss, and a place that was to be written again may hold either content.
+#[test]
+fn files_of_a_check_that_has_not_ended_are_not_judged() {
+    for phase in [CheckPhase::Write, CheckPhase::Read] {
+        let target = tempfile::tempdir().unwrap();
+        let first = stopped_in(target.path(), &limited(64), phase);
+        assert_eq!(failure(&first), Some(RunFailure::Interrupted));
+        for path in [target.path().to_owned(), target.path().join(DIRECTORY)] {
+            let refused = CheckPlan::new(&path, &only_read()).unwrap_err();
+            assert!(matches!(refused, VerifyError::Unfinished(_)), "{phase:?}: {refused}");
+        }
+        let resumed = run(target.path(), &CheckSettings { resume: true, ..CheckSettings::default() });
+        assert_eq!(resumed.verification.verdict, Verdict::Genuine);
+    }
+}
+
+#[test]
+fn files_of_a_check_under_way_are_not_read() {
+    let target = tempfile::tempdir().unwrap();
+    let settings = limited(64);
+    let plan = CheckPlan::new(target.path(), &settings).unwrap();
+    let mut refused = Vec::new();
+    check(&plan, &settings, &Control::default(), &mut |_| {
+        refused.extend(CheckPlan::new(target.path(), &only_read()).err());
+    })
+    .unwrap();
+    assert!(!refused.is_empty() && refused.iter().all(|why| matches!(why, VerifyError::Busy(_))), "{refused:?}");
+}
+
+/// Without the salt nobody knows what was written.
+#[test]
+fn kept_files_are_not_judged_without_their_state() {
+    let target = tempfile::tempdir().unwrap();
+    run(target.path(), &CheckSettings { keep: true, ..limited(8) });
+    let state = target.path().join(DIRECTORY).join("state.json");
+    let whole = std::fs::read(&state).unwrap();
+    for text in [&whole[..100], b""] {
+        std::fs::write(&state, text).unwrap();
+        for path in [target.path().to_owned(), target.path().join(DIRECTORY)] {
+            let refused = CheckPlan::new(&path, &only_read()).unwrap_err().to_string();
+            assert!(refused.contains("state.json: with content that assay does not write"), "{refused}");
+        }
+    }
+    std::fs::remove_file(&state).unwrap();
+    for path in [target.path().to_owned(), target.path().join(DIRECTORY)] {
+        let refused = CheckPlan::new(&path, &only_read()).unwrap_err();
+        assert!(matches!(refused, VerifyError::NoState(_)), "{refused}");
+    }
+    assert!(matches!(remove(target.path()), Err(VerifyError::NoState(_))));
+    std::fs::write(&state, whole).unwrap();
+    assert_eq!(run(target.path(), &only_read()).verification.verdict, Verdict::Genuine);
+}
+
+/// As a user does, or a repair of the file system after a power cut.
+#[test]
+fn files_that_went_between_two_sessions_are_in_doubt_and_no_loss() {
+    type Act = fn(&Path);
+    let acts: [(&str, Act); 3] = [
+        ("removed", |file| std::fs::remove_file(file).unwrap()),
+        ("cut", |file| File::options().write(true).open(file).unwrap().set_len(MIB).unwrap()),
+        ("replaced", |file| {
+            let bytes = std::fs::metadata(file).unwrap().len();
+            // Creation times of less than 20 ms apart are taken for one.
+            std::thread::sleep(Duration::from_millis(50));
+            std::fs::remove_file(file).unwrap();
+            File::create(file).unwrap().set_len(bytes).unwrap();
+        }),
+    ];
+    for (phase, (what, does)) in
+        [CheckPhase::Write, CheckPhase::Read].into_iter().flat_map(|phase| acts.map(|act| (phase, act)))
+    {
+        let target = tempfile::tempdir().unwrap();
+        if what == "replaced" && std::fs::metadata(target.path()).unwrap().created().is_err() {
+            continue;
+        }
+        let first = stopped_in(target.path(), &limited(64), phase);
+        assert!(first.verification.written_bytes > MIB, "{phase:?}");
+        let file = target.path().join(DIRECTORY).join("1.h2w");
+        let aside = std::fs::read(&file).unwrap();
+        does(&file);
+        let resume = CheckSettings { resume: true, ..CheckSettings::default() };
+        let found = run(target.path(), &resume);
+        assert_eq!(
+            (found.outcome.clone(), found.verification.counts.lost()),
+            (Outcome::Completed, 0),
+            "{phase:?} {what}"
+        );
+        let judged = (found.verification.verdict, found.verification.doubt);
+        assert_eq!(judged, (Verdict::Undecided, Some(Doubt::FilesMissing)), "{phase:?} {what}");
+        assert!(found.resumable && found.verification.written_bytes == 0, "{phase:?} {what}");
+        if what == "cut" {
+            std::fs::write(&file, aside).unwrap();
+            assert_eq!(run(target.path(), &resume).verification.verdict, Verdict::Genuine, "as it was");
+        }
+    }
+}
+
+#[test]
+fn kept_files_that_are_missing_leave_a_doubt_and_their_bytes_unread() {
+    let target = tempfile::tempdir().unwrap();
+    let size = 8 * MIB;
+    run(target.path(), &CheckSettings { keep: true, ..limited(8) });
+    let file = target.path().join(DIRECTORY).join("1.h2w");
+    let whole = std::fs::read(&file).unwrap();
+    File::options().write(true).open(&file).unwrap().set_len(size / 2).unwrap();
+    let found = run(target.path(), &only_read()).verification;
+    assert_eq!((found.verdict, found.doubt), (Verdict::Undecided, Some(Doubt::FilesMissing)));
+    let all = found.area_bytes.unwrap_or(found.announced_bytes);
+    assert_eq!((found.checked_bytes, all, found.counts.lost()), (size / 2, size, 0));
+    // What is there and lost is a loss all the same.
+    let mut half = whole[..size as usize / 2].to_vec();
+    half[4096..8192].fill(0);
+    std::fs::write(&file, &half).unwrap();
+    let found = run(target.path(), &only_read()).verification;
+    assert_eq!((found.verdict, found.counts.corrupted), (Verdict::Damaged, 8));
+    std::fs::remove_file(&file).unwrap();
+    assert!(matches!(CheckPlan::new(target.path(), &only_read()), Err(VerifyError::NothingToRead(_))));
+    // A copy holds what was written; other content is not the medium's doing.
+    std::thread::sleep(Duration::from_millis(50));
+    std::fs::write(&file, &whole).unwrap();
+    assert_eq!(run(target.path(), &only_read()).verification.verdict, Verdict::Genuine);
+    if std::fs::metadata(&file).unwrap().created().is_ok() {
+        std::fs::write(&file, vec![0; whole.len()]).unwrap();
+        let found = run(target.path(), &only_read()).verification;
+        assert_eq!((found.verdict, found.doubt), (Verdict::Undecided, Some(Doubt::FilesMissing)));
+    }
 }
 
 #[test]

@@ -25,7 +25,10 @@ fn left_check(medium: &Path, state: &str) -> PathBuf {
 }
 
 fn state(area: &str, read: &str) -> String {
-    format!(r#"{{"version":1,"pid":1,"host":"h","area_bytes":{area},"written_bytes":0,"kept":false,"read":{read}}}"#)
+    let content = r#"{"format":"salted","salt":[1,2],"rewritten":{}}"#;
+    format!(
+        r#"{{"version":1,"pid":1,"host":"h","area_bytes":{area},"whole_bytes":{area},"written_bytes":0,"kept":false,"read":{read},"content":{content},"refused":[],"made":{{}}}}"#
+    )
 }
 
 fn node(at: &Path, kind: FileType, device: u64) {
