@@ -141,76 +141,82 @@ impl CheckPlan {
             return Err(VerifyError::ReadOnly(target));
         }
         sys::may_write(&target).map_err(|error| VerifyError::io(&target, error))?;
-        let (directory, foreign) = (target.join(DIRECTORY), h2w_names(&handle));
-        let free = fs.free_bytes;
         let present = present(&handle)?.unwrap_or_default();
-        if settings.resume {
-            let state = match present.state {
-                Some(state) if !state.kept && state.area_bytes > 0 => state,
-                _ => return Err(VerifyError::NothingToResume(target)),
-            };
-            // What the interrupted check wrote counts as free, as it did when that began.
-            let free = free.saturating_add(present.bytes);
-            let area = state.area_bytes;
-            let read = state.read.as_ref().map_or(0, |(upto, _)| *upto);
-            return Ok(Self {
-                target,
-                directory,
-                free_bytes: free,
-                reserve_bytes: 0,
-                // A limit of the interrupted check holds: its part is not all of the free space. The file is on the medium, so
-                // that its numbers are believed within bounds.
-                whole_bytes: state.whole_bytes.min(fs.bytes).max(area),
-                area_bytes: area,
-                write_bytes: area.saturating_sub(state.written_bytes),
-                read_bytes: area.saturating_sub(read),
-                again_bytes: again(area, settings),
-                device_bytes,
-                file_system_bytes: fs.bytes,
-                foreign,
-                files: files_of(area),
-                handle,
-                kept: None,
-            });
+        let base = Self {
+            directory: target.join(DIRECTORY),
+            // What an abandoned check wrote counts as free, as it did when that began.
+            free_bytes: fs.free_bytes.saturating_add(present.bytes),
+            reserve_bytes: 0,
+            whole_bytes: 0,
+            area_bytes: 0,
+            write_bytes: 0,
+            read_bytes: 0,
+            again_bytes: 0,
+            device_bytes,
+            file_system_bytes: fs.bytes,
+            foreign: h2w_names(&handle),
+            files: Vec::new(),
+            kept: None,
+            target,
+            handle,
+        };
+        if settings.resume { base.resumed(present.state, settings) } else { base.anew(present.state, settings) }
+    }
+
+    /// The plan to go on from `state`.
+    fn resumed(self, state: Option<State>, settings: &CheckSettings) -> Result<Self, VerifyError> {
+        let state = match state {
+            Some(state) if !state.kept && state.area_bytes > 0 => state,
+            _ => return Err(VerifyError::NothingToResume(self.target)),
+        };
+        let area = state.area_bytes;
+        let read = state.read.as_ref().map_or(0, |(upto, _)| *upto);
+        Ok(Self {
+            // A limit of the interrupted check holds: its part is not all of the free space. The file is on the medium, so
+            // that its numbers are believed within bounds.
+            whole_bytes: state.whole_bytes.min(self.file_system_bytes).max(area),
+            area_bytes: area,
+            write_bytes: area.saturating_sub(state.written_bytes),
+            read_bytes: area.saturating_sub(read),
+            again_bytes: again(area, settings),
+            files: files_of(area),
+            ..self
+        })
+    }
+
+    /// The plan of a new check, where an earlier one left `state`.
+    fn anew(self, state: Option<State>, settings: &CheckSettings) -> Result<Self, VerifyError> {
+        if state.is_some_and(|state| state.kept) {
+            return Err(VerifyError::Kept(self.directory));
         }
-        if present.state.is_some_and(|state| state.kept) {
-            return Err(VerifyError::Kept(directory));
-        }
-        let free_bytes = free.saturating_add(present.bytes);
-        let system = carries(&target, settings.store.as_deref());
+        let free_bytes = self.free_bytes;
+        let system = carries(&self.target, settings.store.as_deref());
         let mut reserve_bytes = (free_bytes / 64).clamp(*RESERVE.start(), *RESERVE.end());
         if matches!(system, Some(Carried::Path(_))) {
-            let all = fs.bytes;
+            let all = self.file_system_bytes;
             reserve_bytes = reserve_bytes.max((all / 100).clamp(*SYSTEM_RESERVE.start(), *SYSTEM_RESERVE.end()));
         }
         let whole_bytes = free_bytes.saturating_sub(reserve_bytes) / MIB * MIB;
         // H2testw needs sizes in multiples of 1 MiB.
         let area = settings.limit_bytes.map_or(whole_bytes, |limit| whole_bytes.min(limit / MIB * MIB));
         if area == 0 {
-            return Err(VerifyError::Full { path: target, free_bytes });
+            return Err(VerifyError::Full { path: self.target, free_bytes });
         }
         if let Some(carried) = system.filter(|_| !settings.fill_system && area > free_bytes / HARMLESS_PART) {
             return Err(match carried {
-                Carried::Path(carried) => VerifyError::System { path: target, carried, write_bytes: area },
-                Carried::Memory => VerifyError::Memory { path: target, write_bytes: area },
+                Carried::Path(carried) => VerifyError::System { path: self.target, carried, write_bytes: area },
+                Carried::Memory => VerifyError::Memory { path: self.target, write_bytes: area },
             });
         }
         Ok(Self {
-            target,
-            directory,
-            free_bytes,
             reserve_bytes,
             whole_bytes,
             area_bytes: area,
             write_bytes: area,
             read_bytes: area,
             again_bytes: again(area, settings),
-            device_bytes,
-            file_system_bytes: fs.bytes,
-            foreign,
             files: files_of(area),
-            handle,
-            kept: None,
+            ..self
         })
     }
 
