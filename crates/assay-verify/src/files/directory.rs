@@ -19,7 +19,6 @@ use assay_device::owned::{Caching, Cause, Directory, Lock, Locked, OwnDir, Owned
 use serde::{Deserialize, Serialize};
 
 use super::content::{Content, FILE_BYTES};
-use super::plan::files_of;
 use super::tally::{Tally, are_parts};
 use crate::sys;
 
@@ -250,6 +249,11 @@ const MOST_FOREIGN_NAMES: usize = 10_000;
 /// Name of a file of the full check.
 pub(crate) fn file_name(number: u64) -> String {
     format!("{number}.h2w")
+}
+
+/// Splits an area into files.
+pub(super) fn files_of(area: u64) -> Vec<(u64, u64)> {
+    (0..area.div_ceil(FILE_BYTES)).map(|index| (index + 1, FILE_BYTES.min(area - index * FILE_BYTES))).collect()
 }
 
 /// Name of a file of the quick check.

@@ -20,9 +20,10 @@ use assay_lab::{Backing, SplitMix};
 
 use super::content::{Content, FileFormat};
 use super::directory::State;
+use super::directory::files_of;
 use super::medium::{DriverLayer, Medium, Piece};
 use super::pass;
-use super::plan::{CheckPlan, CheckSettings, files_of};
+use super::plan::{CheckPlan, CheckSettings};
 use super::pool::Pool;
 use super::tally::Tally;
 use super::verdict::{Judged, Scope, judge};

@@ -9,8 +9,8 @@ use assay_core::units::Bytes;
 use assay_device::owned::Directory;
 use assay_device::{Sysroot, look};
 
-use super::content::{Content, FILE_BYTES, FileFormat};
-use super::directory::{DIRECTORY, LOCK, Lacking, State, VerifyError, h2w_names, numbered, present};
+use super::content::{Content, FileFormat};
+use super::directory::{DIRECTORY, LOCK, Lacking, State, VerifyError, files_of, h2w_names, numbered, present};
 use super::eviction;
 use crate::sys;
 
@@ -317,11 +317,6 @@ fn again(area: u64, settings: &CheckSettings) -> u64 {
     if settings.format == FileFormat::F3 { end * 2 } else { end }
 }
 
-/// Splits an area into files.
-pub(super) fn files_of(area: u64) -> Vec<(u64, u64)> {
-    (0..area.div_ceil(FILE_BYTES)).map(|index| (index + 1, FILE_BYTES.min(area - index * FILE_BYTES))).collect()
-}
-
 // File systems that the host itself uses: filling one stops more than the check.
 
 /// What needs the space that a check would fill.
@@ -354,6 +349,7 @@ fn existing(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::content::FILE_BYTES;
     use super::*;
 
     #[test]
