@@ -19,7 +19,12 @@ pub(crate) struct Linpack;
 const NAME: &str = "LINPACK";
 /// Most lines of a table.
 const MOST_LINES: usize = 60;
-/// What the heading of a table holds.
+/// Most lines from the first without a title to the heading of the rows, and from that to the first row.
+const MOST_TO_HEADING: usize = 8;
+const MOST_TO_ROW: usize = 4;
+/// Digits from which on a number has double precision.
+const DOUBLE: u32 = 10;
+/// What the title of a table holds.
 const TABLE: &str = "LINPACK benchmark, ";
 
 static RATING: LazyLock<Regex> = LazyLock::new(|| {
@@ -30,6 +35,11 @@ static RATING: LazyLock<Regex> = LazyLock::new(|| {
 static SIZE: LazyLock<Regex> = LazyLock::new(|| regex(r"Array size (\d+) ?[xX] ?(\d+)"));
 static ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*\d+\s+[0-9.]+\s+[0-9.]+%\s+[0-9.]+%\s+[0-9.]+%\s+([0-9.]+)\s*$"));
+/// The heading of the rows, which people copy without the title of the table.
+static HEADING: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s*Reps\s+Time\(s\)\s+DGEFA\s+DGESL\s+OVERHEAD\s+KFLOPS\s*$"));
+/// Digits that numbers have: 15 of double precision, 6 of single.
+static DIGITS: LazyLock<Regex> = LazyLock::new(|| regex(r"Machine precision: +(\d+) digits"));
 /// NVIDIA's has a shorter code, and behind the rate that of one processor.
 static HPL: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\bW[RC]\d{1,2}(?:[A-Z]\d[A-Z]\d+)?\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([0-9.]+)\s+([0-9.]+(?:e[+-]?\d+)?)")
@@ -45,12 +55,12 @@ impl Format for Linpack {
     }
 
     fn needs(&self) -> &'static str {
-        "a rating in flops, the table of linpackc, or a row of HPL"
+        "a rating in flops, the table of linpackc with its heading, or a row of HPL"
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        is_rating(line) || line.contains(TABLE) || is_hpl(line)
+        is_rating(line) || line.contains(TABLE) || is_hpl(line) || is_untitled(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -68,6 +78,18 @@ impl Format for Linpack {
 /// Most lines are of something else, which is seen at once.
 fn is_rating(line: &str) -> bool {
     (line.contains("flops") || line.contains("FLOPS") || line.contains("Flops")) && RATING.is_match(line)
+}
+
+/// Whether a table begins whose title is lost: with the size of the arrays, or the heading of the rows.
+fn is_untitled(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    let is_heading = |at: usize| {
+        let line = text.line(at);
+        let rows = || (at + 1..at + MOST_TO_ROW).any(|row| ROW.is_match(text.line(row)));
+        line.contains("DGEFA") && HEADING.is_match(line) && rows()
+    };
+    is_heading(at)
+        || line.contains("Array size ") && SIZE.is_match(line) && (at + 1..at + MOST_TO_HEADING).any(is_heading)
 }
 
 fn is_hpl(line: &str) -> bool {
@@ -95,15 +117,22 @@ fn rated(rating: &regex_lite::Captures<'_>, text: &Text, at: usize) -> Section {
 
 /// The table of linpackc.new: each row ran twice as often as the one before, so the last is the surest.
 fn table(text: &Text, at: usize) -> Section {
-    let precision = if text.line(at).contains("Single") { "single" } else { "double" };
+    let titled = text.line(at).contains(TABLE);
+    // Without the title it is told by the digits alone, if at all.
+    let mut precision = titled.then(|| if text.line(at).contains("Single") { "single" } else { "double" });
     let (mut size, mut rate, mut end) = (None, None, at + 1);
-    for line in at + 1..text.len().min(at + MOST_LINES) {
+    for line in if titled { at + 1 } else { at }..text.len().min(at + MOST_LINES) {
         let said = text.line(line);
         if said.contains(TABLE) {
             break;
         }
         if let Some(found) = SIZE.captures(said) {
+            if rate.is_some() {
+                break;
+            }
             size = Some(format!("{}x{}", &found[1], &found[2]));
+        } else if let Some(digits) = DIGITS.captures(said).filter(|_| precision.is_none()) {
+            precision = digits[1].parse().ok().map(|digits: u32| if digits < DOUBLE { "single" } else { "double" });
         } else if let Some(row) = ROW.captures(said) {
             rate = flops(&row[1], "k");
             end = line + 1;
@@ -114,7 +143,8 @@ fn table(text: &Text, at: usize) -> Section {
     let Some(rate) = rate else { return Section::nothing(end, text.number(at), "LINPACK gave no figure") };
     let mut report = Report::new(NAME);
     let size = size.map(|size| format!(" {size}")).unwrap_or_default();
-    report.score(&format!("LINPACK{size}, {precision} precision"), rate, "Mflop/s", true);
+    let precision = precision.map(|precision| format!(", {precision} precision")).unwrap_or_default();
+    report.score(&format!("LINPACK{size}{precision}"), rate, "Mflop/s", true);
     Section::from_report(report, end)
 }
 
