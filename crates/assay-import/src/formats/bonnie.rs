@@ -24,14 +24,19 @@ const NAME: &str = "bonnie++";
 const DEFAULT_BLOCK: u64 = 8192;
 /// Lines of a table of one row with its line of CSV.
 const LONGEST: usize = 16;
+/// Figures of a row of a run with `-f`, with the load of the processor, and fewest blanks where it leaves those of
+/// characters out.
+const SHORT: usize = 8;
+const LEAST_GAP: usize = 8;
 /// What a table may differ by from its line of CSV: version 2 rounds to two digits.
 const ROUNDED: f64 = 0.05;
 /// What the rates are, in the order of the columns.
 const RATES: [&str; 6] =
     ["characters written", "blocks written", "blocks rewritten", "characters read", "blocks read", "seeks"];
 
+/// Versions up to 1.02 print their number alone: `1.02b           ------Sequential Output------`.
 static HEAD: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^Version +([0-9.]+[a-z]?) +-+Sequential Output-+ +-+Sequential Input-"));
+    LazyLock::new(|| regex(r"^(?:Version +)?([0-9]+\.[0-9.]+[a-z]?) +-+Sequential Output-+ +-+Sequential Input-"));
 /// The same without the column of version and machine, as people cut it out.
 static NAMELESS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^-+Sequential Output-+ +-+Sequential Input-+(?: +-+Random-+)?$"));
@@ -84,6 +89,8 @@ struct Parsed {
     files: [Option<f64>; 6],
     /// Whether fields are missing at its end.
     cut: bool,
+    /// Whether its row has no figures of characters.
+    short: bool,
     /// How a table contradicts its line of CSV, or a line itself.
     wrong: Option<Contradiction>,
     /// Whether a figure of its row is no number.
@@ -195,7 +202,9 @@ fn table(text: &Text, at: usize, version: Option<&str>) -> Vec<BonnieRow> {
                 row.end = row.end.max(end);
             }
         } else if let Some(parsed) = row(&words, nameless).or_else(|| row_below(&rows, text.line(number), &words)) {
-            let parsed = Parsed { version: version.map(str::to_owned), threads, ..parsed };
+            let last = || (number + 1..text.len()).all(|line| text.line(line).trim().is_empty());
+            let cut = parsed.short && !has_gap(line, &words) && last();
+            let parsed = Parsed { version: version.map(str::to_owned), threads, cut, ..parsed };
             let from = if rows.is_empty() { at } else { number };
             rows.push(BonnieRow { parsed, from, end, exact: false });
         }
@@ -236,7 +245,7 @@ fn is_csv(line: &str) -> bool {
 /// A row of the table: machine, size, and six figures with the load of the processor. With `-f` there are no figures of
 /// characters, and their columns are blank.
 fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
-    let all: [(usize, &[usize]); 2] = [(12, &[0, 1, 2, 3, 4, 5]), (8, &[1, 2, 4, 5])];
+    let all: [(usize, &[usize]); 2] = [(12, &[0, 1, 2, 3, 4, 5]), (SHORT, &[1, 2, 4, 5])];
     for (count_of, places) in all {
         let Some((head, values)) = words.len().checked_sub(count_of).and_then(|at| words.split_at_checked(at)) else {
             continue;
@@ -260,7 +269,8 @@ fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
         if values.len() == 8 && head.iter().skip(1).rev().skip(1).any(|word| size(word).is_some()) {
             continue;
         }
-        let mut parsed = Parsed { machine: name, size: Some(bytes), block, ..Parsed::default() };
+        let short = count_of == SHORT;
+        let mut parsed = Parsed { machine: name, size: Some(bytes), block, short, ..Parsed::default() };
         for (place, value) in places.iter().zip(values.iter().step_by(2)) {
             parsed.unread |= !is_figure(value);
             if let Some(slot) = parsed.rates.get_mut(*place) {
@@ -270,6 +280,14 @@ fn row(words: &[&str], nameless: bool) -> Option<Parsed> {
         return Some(parsed);
     }
     None
+}
+
+/// Whether the columns of characters are blank in a row that has no figures for them: where the text ends with a row
+/// without that gap, it may be one that was cut off.
+fn has_gap(line: &str, words: &[&str]) -> bool {
+    let size = words.len().checked_sub(SHORT + 1).and_then(|at| words.get(at));
+    let behind = size.and_then(|size| line.find(size).and_then(|at| line.get(at + size.len()..)));
+    behind.is_some_and(|behind| behind.len() - behind.trim_start_matches([' ', '*']).len() >= LEAST_GAP)
 }
 
 /// A row without machine and size is of those of the row above.
