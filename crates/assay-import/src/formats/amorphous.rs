@@ -6,6 +6,7 @@
 //! empty the cache of the drive. A run ends at the size of the file or at the limit, whichever comes first. MB are 10^6
 //! bytes. A row that was not run is printed as zero.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_core::finding::{Detail, Finding, Missing};
@@ -46,24 +47,32 @@ impl Format for AmorphousDiskMark {
     }
 
     fn needs(&self) -> &'static str {
-        "its title"
+        "its title, or its rows with the lines of test and volume below them"
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        TITLE.stands(text, at)
+        TITLE.stands(text, at) || is_headless(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
         report.version = TITLE.version(text, at);
         let (mut test, mut problems) = (None, Vec::new());
-        let mut end = at + 1;
-        for number in at + 1..text.len().min(at + LONGEST) {
+        let (mut end, mut names) = (at + 1, BTreeSet::new());
+        let titled = TITLE.stands(text, at);
+        if !titled {
+            report.find(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Version]) });
+        }
+        for number in if titled { at + 1 } else { at }..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
-            if self.begins(text, number) {
+            if number > at && TITLE.stands(text, number) {
                 break;
             }
             if let Some(row) = ROW.captures(line) {
+                // The rows of another report, whose title is lost.
+                if !names.insert(name(&row)) && is_headless(text, number) {
+                    break;
+                }
                 report.figures.extend(figure(&row));
             } else if let Some(found) = TEST.captures(line) {
                 test = size(&found[1], &found[2]).zip(found[3].parse::<u32>().ok());
@@ -99,6 +108,24 @@ impl Format for AmorphousDiskMark {
     }
 }
 
+/// Whether rows begin without the title. Look-alikes print such rows: those of it have its lines below them.
+fn is_headless(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    if !(line.contains("iB (QD=") && ROW.is_match(line)) {
+        return false;
+    }
+    // Up to the next title. Most lines are neither, which is seen at once.
+    let own =
+        || (at + 1..at + LONGEST).map(|line| text.line(line).trim()).take_while(|line| !line.contains("DiskMark"));
+    let tested = own().any(|line| line.starts_with("Test : ") && TEST.is_match(line));
+    tested && own().any(|line| line.starts_with("OS : macOS") || line.starts_with("Volume : ") && VOLUME.is_match(line))
+}
+
+/// The name of a row.
+fn name(row: &Captures<'_>) -> String {
+    row[0].split(':').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn size(number: &str, name: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(unit(name, Base::Binary)? as u64)
 }
@@ -127,7 +154,6 @@ fn facts(report: &mut Report, line: &str) -> bool {
 fn figure(row: &Captures<'_>) -> Option<Figure> {
     let rate = printed(&row[6]).filter(|rate| rate.value > 0.0)?;
     let op = if &row[2] == "Read" { Op::Read } else { Op::Write };
-    let name = row[0].split(':').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut figure = Figure::new(Load {
         pattern: Some(if &row[1] == "Random" { Pattern::Random } else { Pattern::Sequential }),
         block_bytes: size(&row[3], &row[4]),
@@ -135,7 +161,7 @@ fn figure(row: &Captures<'_>) -> Option<Figure> {
         jobs: row[5].parse().ok(),
         direct: Some(true),
         sync: Some(Sync::End),
-        ..Load::new(&name, op)
+        ..Load::new(&name(row), op)
     });
     figure.rate(Some(rate.times(1e6)));
     figure.operations(row.get(7).and_then(|iops| printed(iops.as_str())).filter(|iops| iops.value > 0.0));
