@@ -4,15 +4,15 @@
 //! taken. A run reads (or, where the Pro version says so, writes) pieces spread over the whole disk, of a size that the
 //! text does not tell. Access times are of random operations. The burst rate is that of the disk's cache: a score.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use assay_core::estimate::Estimate;
-use assay_core::finding::{Finding, Missing, Untold};
+use assay_core::finding::{Contradiction, Finding, Missing, Place, SourceQuantity, Untold};
 use assay_core::record::Score;
 use assay_core::workload::{Op, Pattern};
 
-use crate::number::decimal;
+use crate::number::{Printed, printed};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
@@ -48,7 +48,7 @@ impl Format for HdTune {
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut report = Report::whole(NAME);
-        let (mut op, mut end, mut said, mut seen) = (Op::Read, at + 1, false, BTreeSet::new());
+        let (mut op, mut end, mut said, mut seen) = (Op::Read, at + 1, false, BTreeMap::new());
         if let Some(title) = TITLE.captures(text.line(at)) {
             if title.get(1).is_some() {
                 report.tool = "HD Tune Pro".to_owned();
@@ -61,14 +61,16 @@ impl Format for HdTune {
             let lower = line.to_lowercase();
             if let Some(found) = VALUE.captures(line) {
                 // The title and the heading of another report are missing.
-                if !seen.insert(found[1].to_owned()) {
+                if seen.contains_key(&found[1]) {
                     report.find(Finding::SourceIncomplete { missing: Missing::Heading { section: None } });
                     break;
                 }
-                value(&mut report, op, &found[1], decimal(&found[2]));
+                let told = printed(&found[2]);
+                seen.insert(found[1].to_owned(), told);
+                value(&mut report, op, &found[1], told.map(|told| told.value));
             } else if let Some(what) = lower.strip_suffix(" transfer rate") {
                 (op, said) = (if what == "write" { Op::Write } else { Op::Read }, true);
-                seen.clear();
+                report.findings.extend(contradiction(&std::mem::take(&mut seen)));
             } else if !(line.is_empty() || lower.starts_with("cpu usage") || lower.starts_with("test capacity")) {
                 break;
             }
@@ -76,6 +78,7 @@ impl Format for HdTune {
                 end = number + 1;
             }
         }
+        report.findings.extend(contradiction(&seen));
         if report.is_empty() {
             return Section::nothing(end, text.number(at), "a report of HD Tune without a figure");
         }
@@ -106,6 +109,19 @@ fn is_headless(text: &Text, at: usize) -> bool {
     let below = || (at + 1..at + 3).any(|next| value(text.line(next)));
     let above = || (at.saturating_sub(LONGEST)..at).any(|line| value(text.line(line)) || is_title(text.line(line)));
     (is_heading(text.line(at)) || value(text.line(at))) && below() && !above()
+}
+
+/// How the rates of a direction contradict each other: their mean lies between the least and the highest.
+fn contradiction(seen: &BTreeMap<String, Option<Printed>>) -> Option<Finding> {
+    let rate = |name: &str| seen.get(&format!("Transfer Rate {name}")).copied().flatten();
+    [("Average", "Maximum"), ("Minimum", "Average"), ("Minimum", "Maximum")].into_iter().find_map(|(less, more)| {
+        let (low, high) = (rate(less)?, rate(more)?);
+        let (here, there) = (low.value * 1_048_576.0, high.value * 1_048_576.0);
+        let of = format!("{less}, which is above the {more}");
+        let contradiction =
+            Contradiction::places(SourceQuantity::BytesPerSecond, &of, (Place::First, here), (Place::Again, there));
+        (low.value - high.value > low.step.max(high.step)).then_some(Finding::SourceContradicts { contradiction })
+    })
 }
 
 fn value(report: &mut Report, op: Op, name: &str, value: Option<f64>) {
