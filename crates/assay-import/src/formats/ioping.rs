@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Contradiction, Finding, SourceAmount, SourceQuantity, Untold};
+use assay_core::finding::{Contradiction, Finding, Place, SourceQuantity, Untold};
 use assay_core::workload::Op;
 
 use crate::command::{commands_above, option_size};
@@ -89,15 +89,16 @@ impl Format for Ioping {
         let request_of = request_of.or_else(|| called(text, at, &report.medium.path));
         // A copy may begin behind the title.
         let from = if TITLE.is_match(text.line(at).trim()) { at + 1 } else { at };
-        let mut end = at + 1;
+        let (mut end, mut iops) = (at + 1, None);
         for number in from..(at + 5).min(text.len()) {
             let line = text.line(number).trim();
             if let Some(done) = DONE.captures(line) {
                 take(&mut report, &done, request_of);
+                iops = scaled(&done, 8, 9);
             } else if let Some(latency) = Latency::from_line(line) {
                 match report.figures.last_mut() {
                     Some(figure) => latency.go_to(figure),
-                    None if !report.scores.is_empty() => latency.score(&mut report),
+                    None if !report.scores.is_empty() => latency.score(&mut report, iops),
                     None => {}
                 }
             } else if !(line.starts_with("generated ") || line.starts_with("min/avg/max/mdev")) {
@@ -169,7 +170,11 @@ impl Latency {
     }
 
     /// The same where nothing tells what the requests did.
-    fn score(self, report: &mut Report) {
+    fn score(self, report: &mut Report, iops: Option<Printed>) {
+        if let Some(finding) = self.contradiction(iops) {
+            report.find(finding);
+            return;
+        }
         for (name, time) in [("mean", self.mean), ("longest", self.max)] {
             if time.value > 0.0 {
                 report.score(&format!("ioping {name} time of a request"), time.value, "ns", false);
@@ -177,26 +182,23 @@ impl Latency {
         }
     }
 
-    /// The requests of a run take its time: where they do not, the line is that of another.
     fn go_to(self, figure: &mut Figure) {
         // What is printed as zero is less than its last digit.
         let some = |time: Printed| Some(time.value).filter(|time| *time > 0.0);
-        let differs = figure.told.iops.is_some_and(|iops| {
-            let ratio = self.mean.value * iops.value / 1e9;
-            ratio.max(1.0 / ratio) > 1.1 + self.mean.step / self.mean.value + iops.step / iops.value
-        });
-        if differs {
-            let iops = figure.told.iops.map_or(0.0, |iops| iops.value);
-            // Requests go one after another: they take their time.
-            let contradiction = Contradiction::product(
-                SourceAmount::new(SourceQuantity::InFlight, 1.0),
-                SourceAmount::new(SourceQuantity::Iops, iops),
-                SourceAmount::new(SourceQuantity::LatencyNs, self.mean.value),
-            );
-            figure.findings.push(Finding::SourceContradicts { contradiction });
-        } else {
-            (figure.latency_ns.mean, figure.latency_ns.max) = (some(self.mean), some(self.max));
+        match self.contradiction(figure.told.iops) {
+            Some(finding) => figure.findings.push(finding),
+            None => (figure.latency_ns.mean, figure.latency_ns.max) = (some(self.mean), some(self.max)),
         }
+    }
+
+    /// The requests of a run go one after another and take its time: where they do not, the line is that of another.
+    fn contradiction(&self, iops: Option<Printed>) -> Option<Finding> {
+        let iops = iops.filter(|iops| iops.value > 0.0)?;
+        let ratio = self.mean.value * iops.value / 1e9;
+        let differs = ratio.max(1.0 / ratio) > 1.1 + self.mean.step / self.mean.value + iops.step / iops.value;
+        let (mean, made) = ((Place::Row, self.mean.value), (Place::Computed, 1e9 / iops.value));
+        let contradiction = Contradiction::places(SourceQuantity::LatencyNs, "mean", mean, made);
+        differs.then_some(Finding::SourceContradicts { contradiction })
     }
 }
 
