@@ -52,7 +52,9 @@ static BRIEF: LazyLock<Regex> = LazyLock::new(|| {
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*\d{1,3} +[A-Za-z][A-Za-z0-9_-]* +(?:0x[0-9a-f]{4} +\d{3} |[A-Z-]{6} +(?:\d{3}|---) )")
 });
-static BYTES: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9][0-9,.'’\u{a0}\u{202f} ]*)(?: bytes)? \["));
+/// Versions up to 5.39 print nothing behind the bytes.
+static BYTES: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^([0-9][0-9,.'’\u{a0}\u{202f} ]*)(?:(?: bytes)? \[| bytes\s*$)"));
 /// A count, whose thousands are divided as in the language of the system.
 static COUNT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(0x[0-9a-f]+|-?[0-9]{1,3}(?:[,.'’\u{a0}\u{202f} ][0-9]{3})+|-?[0-9]+)(?:[^0-9]|$)"));
@@ -415,7 +417,7 @@ fn insert(report: &mut Report, name: &str, value: &str) {
     }
 }
 
-/// `4,000,787,030,016 bytes [4.00 TB]`.
+/// `4,000,787,030,016 bytes [4.00 TB]`, or without the brackets.
 fn bytes(text: &str) -> Option<u64> {
     let found = BYTES.captures(text)?;
     found[1].chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
