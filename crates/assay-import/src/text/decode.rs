@@ -51,11 +51,18 @@ fn narrow(bytes: &[u8]) -> String {
     }
 }
 
+/// Lengths of lines that go on in the next: a mail breaks them before 76 bytes, with marks of a quotation taken off.
+const SOFT: std::ops::RangeInclusive<usize> = 60..=76;
+/// Fewest ends of lines that tell of it where no equals sign does.
+const LEAST_ENDS: usize = 2;
+
 /// Takes quoted-printable off, where it is: an equals sign occurs as `=3D`, and hardly ever as itself, as in the heads of
-/// a mail. `rw=read` and `20=20.14%` are no part of such a text.
+/// a mail. `rw=read` and `20=20.14%` are no part of such a text. A text without an equals sign is known by the ends of its
+/// lines: those that go on are as long as a mail allows, and a blank at an end is `=20`.
 pub(super) fn quoted_printable(lines: &mut Vec<Line>) {
-    let signs =
-        lines.iter().flat_map(|line| line.text.match_indices('=').map(|(at, _)| &line.text.as_bytes()[at + 1..]));
+    // Blanks at the end of a line are none of what was coded (RFC 2045).
+    let texts = || lines.iter().map(|line| line.text.trim_end());
+    let signs = texts().flat_map(|text| text.match_indices('=').map(|(at, _)| &text.as_bytes()[at + 1..]));
     let (mut coded, mut plain, mut itself) = (0usize, 0usize, false);
     for behind in signs {
         let hex = |byte: &u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(byte);
@@ -68,15 +75,18 @@ pub(super) fn quoted_printable(lines: &mut Vec<Line>) {
             _ => plain += 1,
         }
     }
-    if !itself || plain * 4 > coded {
+    let is_soft = |line: &str| line.ends_with('=') && !line.ends_with("==") && SOFT.contains(&line.len());
+    let ends = texts().filter(|text| is_soft(text) || text.ends_with("=20")).count();
+    if !itself && ends < LEAST_ENDS || plain * 4 > coded {
         return;
     }
     let mut whole: Vec<Line> = Vec::with_capacity(lines.len());
     let mut goes_on = false;
     for line in lines.drain(..) {
-        let (text, soft) = match line.text.strip_suffix('=') {
+        let text = line.text.trim_end();
+        let (text, soft) = match text.strip_suffix('=') {
             Some(text) => (text, true),
-            None => (line.text.as_str(), false),
+            None => (text, false),
         };
         let text = unquoted(text);
         match whole.last_mut() {

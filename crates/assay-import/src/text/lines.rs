@@ -56,6 +56,53 @@ fn plain_line(line: &str) -> String {
     out
 }
 
+// Colours whose first byte a page or a form has lost: `[1m[35mScore: 9[0m`.
+
+/// Fewest codes of a text for them to be codes.
+const LEAST_CODES: usize = 3;
+/// What stands for the escape, as terminals, pages and strings write it.
+const MARKS: [&str; 8] = ["^[", "\u{241b}", "\\e", "\\033", "\\x1b", "\\x1B", "\\u001b", "\\u001B"];
+
+/// Takes colours off that lost their escape, where a text has several and one that ends them.
+pub(super) fn without_lost_escapes(lines: &mut [Line]) {
+    let (mut count, mut ends) = (0, false);
+    for line in &*lines {
+        for (_, code) in lost_codes(&line.text) {
+            count += 1;
+            ends |= code == "[0m";
+        }
+    }
+    if count < LEAST_CODES || !ends {
+        return;
+    }
+    for line in lines {
+        let mut plain = String::with_capacity(line.text.len());
+        let mut from = 0;
+        for (at, code) in lost_codes(&line.text) {
+            let before = &line.text[from..at];
+            plain.push_str(MARKS.iter().find_map(|mark| before.strip_suffix(mark)).unwrap_or(before));
+            from = at + code.len();
+        }
+        if from > 0 {
+            plain.push_str(&line.text[from..]);
+            line.text = plain;
+        }
+    }
+}
+
+/// Codes of colours in a line, each with where it begins: numbers with semicolons between them (ECMA-48). A time in
+/// brackets, as `[10m]`, `[10m:30s]`, is none, nor is `[max]`.
+fn lost_codes(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    line.match_indices('[').filter_map(move |(at, _)| {
+        let behind = &line[at + 1..];
+        let numbers = behind.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
+        let rest = behind[numbers..].strip_prefix('m')?;
+        let known = |number: &str| number.parse::<u8>().is_ok();
+        let is_code = behind[..numbers].split(';').all(known) && !rest.starts_with([']', ':']);
+        is_code.then(|| (at, &line[at..at + numbers + 2]))
+    })
+}
+
 // Blank lines that a mail or a page has put between all lines, and the end of a text that is cut off.
 
 /// Fewest lines that are each followed by a blank one.

@@ -40,6 +40,7 @@ impl Text {
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let text = decode::decode(bytes);
         let mut lines = lines::terminal_lines(&text);
+        lines::without_lost_escapes(&mut lines);
         strings::expand_long(&mut lines);
         if !html::is_markup(&text) {
             html::strip_html(&mut lines);
@@ -234,6 +235,9 @@ mod tests {
     #[test]
     fn colours_and_progress() {
         assert_eq!(of(b"\x1b[1;32mok\x1b[0m\x1b]0;title\x07 12 \x1b(B MB/s\n"), ["ok 12  MB/s"]);
+        assert_eq!(of(b"[1m[35mScore: 9 [0m\n^[[32mok^[[0m [b]\n"), ["Score: 9 ", "ok [b]"], "without the escape");
+        let others = ["[10m] [0m:30s] [1m", "[5m30s] a", "lat [max] [mean] [m"];
+        assert_eq!(of(others.join("\n").as_bytes()), others, "times and words");
         assert_eq!(of(b"10 %\r20 %\r\ndone\n"), ["10 %", "20 %", "done"]);
     }
 
@@ -256,6 +260,14 @@ mod tests {
         assert_eq!(of(b"20480 4 100\n20480 16 200\n"), ["20480 4 100", "20480 16 200"], "figures are no line numbers");
         assert_eq!(of(b"18446744073709551615 a\n"), ["18446744073709551615 a"], "a number that none follows");
         assert_eq!(of(b"a =3D 1\nlong =\nline\nb =3D 2\n"), ["a = 1", "long line", "b = 2"]);
+        let long = "x".repeat(71);
+        let soft = format!("> {long} a=\nb\n> {long} c=\nd\n> e=20\n");
+        assert_eq!(
+            of(soft.as_bytes()),
+            [format!("{long} ab"), format!("{long} cd"), "e ".to_owned()],
+            "no sign itself"
+        );
+        assert_eq!(of(b"a=\nb=\nc\n"), ["a=", "b=", "c"], "short lines");
         assert_eq!(of(b"rw=read, iodepth=32, 20=20.14%\n"), ["rw=read, iodepth=32, 20=20.14%"], "equals signs");
     }
 
