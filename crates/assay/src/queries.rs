@@ -12,9 +12,8 @@ use assay_store::{Described, ObservationDetail, SqliteStore, Store, StoreError, 
 use assay_submit::{Accounts, FiguresError, Scope, figures};
 
 use super::state::DataDirectory;
-use crate::commands::submit;
 use crate::failure::Failure;
-use crate::state::{EMPTY, existing};
+use crate::state::{EMPTY, OUTBOX, existing};
 use crate::{imports, output};
 
 // How a query is read: where records are looked for, and what they have to be.
@@ -482,7 +481,7 @@ fn of_site(asked: &DividedQuery<'_>) -> Result<Vec<Observation>, Failure> {
     if output::answers_a_page() {
         return Err(Failure::usage("`site:` is for the command line"));
     }
-    let directory = DataDirectory::made(submit::OUTBOX)?.into_directory();
+    let directory = DataDirectory::made(OUTBOX)?.into_directory();
     let accounts = Accounts::read(&directory)?;
     let account = accounts.at(None).ok_or_else(|| {
         Failure::usage(

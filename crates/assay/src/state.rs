@@ -191,6 +191,9 @@ const LONGEST_FILE_BYTES: u64 = 64 << 20;
 /// More files are made in no such directory.
 const MOST_FILES: u64 = 1_000_000;
 
+/// Where accounts at public instances and records on their way to them are, in the data directory.
+pub(crate) const OUTBOX: &str = "submitted";
+
 /// A directory in the data directory, opened once.
 #[derive(Debug)]
 pub(crate) struct DataDirectory(Directory);

@@ -14,7 +14,7 @@ mod records;
 mod report;
 mod run;
 mod serve;
-pub(crate) mod submit;
+mod submit;
 mod suite;
 mod verify;
 mod watch;

@@ -23,8 +23,6 @@ use crate::failure::Failure;
 use crate::state::DataDirectory;
 use crate::{output, queries, state};
 
-/// Where accounts and the outbox are, in the data directory.
-pub(crate) const OUTBOX: &str = "submitted";
 /// Longest token and file of certificates, in bytes.
 const LONGEST_TOKEN: u64 = 512;
 const LONGEST_CERTIFICATES: u64 = 1 << 20;
@@ -51,7 +49,7 @@ impl From<ClientError> for Failure {
 }
 
 fn outbox() -> Result<Outbox, Failure> {
-    Ok(Outbox::open(DataDirectory::made(OUTBOX)?.into_directory())?)
+    Ok(Outbox::open(DataDirectory::made(state::OUTBOX)?.into_directory())?)
 }
 
 // `assay login`

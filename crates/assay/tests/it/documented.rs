@@ -13,12 +13,15 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 13] = [
     ("assay serve", "serve.rs"),
     ("assay fleet check -i", "fleet_ansible.rs"),
     ("assay fleet run -i", "fleet_ansible.rs"),
     ("assay fleet clean -i", "fleet_ansible.rs"),
     ("assay fleet run --via slurm", "slurm.rs"),
+    ("assay login", "submit.rs"),
+    ("assay rank site:", "submit.rs"),
+    ("assay submit", "submit.rs"),
     ("assay verify --quick /dev/sdX", "verify.rs"),
     ("assay verify --restore", "restore.rs"),
     ("assay watch ack", "watch.rs"),

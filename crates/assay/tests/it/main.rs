@@ -69,6 +69,7 @@ mod spool;
 mod ssh;
 mod stops;
 mod structure;
+mod submit;
 mod texts;
 mod verify;
 mod watch;
