@@ -588,5 +588,5 @@ fn a_file_that_is_missing_keeps_no_other_from_the_store() {
     assert!(said(&done).contains("2 records added"), "{}", done.stderr);
     let (code, told) = json(&place, &["import", "nofile", "a.txt", "--json"]);
     assert_eq!((code, &told["known"], &told["refused"][0]["file"]), (2, &1.into(), &"nofile".into()), "{told:#}");
-    run(place.assay(["import", "nofile"])).refuses(2, &["nofile cannot be read"]);
+    run(place.assay(["import", "nofile"])).refuses(2, &["nofile: no such file or directory"]);
 }

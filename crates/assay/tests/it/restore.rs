@@ -237,7 +237,7 @@ fn a_journal_elsewhere_is_found_again() {
     command.arg(cut.device.path());
     let done = run(command);
     assert!(done.succeeds().stderr.contains("--restore"), "the command is told beforehand: {}", done.stderr);
-    assert!(done.stderr.contains("everything is put back; leave it plugged in"), "{}", done.stderr);
+    assert!(done.stderr.contains("everything is put back; wait a moment before you unplug"), "{}", done.stderr);
     let data = cut.place.data().join("journals");
     let pointers = || std::fs::read_dir(&data).unwrap().count();
     cut.journal = cut.place.path().join("mine.journal");

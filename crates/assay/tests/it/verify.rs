@@ -115,7 +115,7 @@ fn a_fake_device_is_probed_and_every_byte_put_back() {
             assert!(is_printed(&expected, &shown.lines().collect::<Vec<_>>()), "{expected:#?} is not in\n{shown}");
         }
         assert_eq!(medium.with(|medium| medium.changed_since(&before)), [0; 0], "as before");
-        assert!(done.stderr.contains("everything is put back; leave it plugged in"), "{}", done.stderr);
+        assert!(done.stderr.contains("everything is put back; wait a moment before you unplug"), "{}", done.stderr);
         // When the device was attached anew, the journal is not needed any more.
         drop(card);
         let card = lab!(TEST, FakeCard::new(medium.clone()));
