@@ -561,6 +561,8 @@ mod tests {
     #[cfg(feature = "schema")]
     use crate::finding::AreaLimit;
     use crate::finding::{Over, Size};
+    #[cfg(feature = "schema")]
+    use crate::health::CounterKind;
 
     /// One finding of each kind, by the schema of the record.
     #[cfg(feature = "schema")]
@@ -632,6 +634,8 @@ mod tests {
         let mut all = vec![
             Finding::MemoryNotMedium { medium: MediumKind::Tmpfs },
             Finding::NoProof { medium: MediumKind::Nfs, reason: None },
+            Finding::ServerCache { medium: MediumKind::Virtio },
+            Finding::HealthWorsened { counter: CounterKind::MediaErrors, before: 3, after: 5 },
             Finding::LoadOfOthers { share: 0.99, most: "make".to_owned() },
             Finding::Drift { change: -0.24, over: Over::Repeats },
             Finding::CrosscheckDiffers { peer: "fio".to_owned(), ratio: 1.2, low: 1.1, high: 1.3 },
