@@ -479,8 +479,12 @@ impl Lacking {
     }
 }
 
-/// When a file was made, in milliseconds; `None` where the file system does not tell. No program can set it.
+/// When a file was made, in milliseconds; `None` where the file system does not tell. No program can set it, but on Windows,
+/// where a new file may also get the time of an earlier one of its name: there it tells nothing.
 fn birth(directory: &Directory, number: u64) -> Option<u64> {
+    if cfg!(windows) {
+        return None;
+    }
     let file = directory.read_file(file_name(number), Caching::Cached).ok()?;
     let made = file.metadata().ok()?.created().ok()?;
     u64::try_from(made.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
