@@ -154,8 +154,8 @@ pub(crate) fn settled_names(records: &[&Observation]) -> (Vec<SettledName>, Vec<
     (names, notes)
 }
 
-/// The model of records with one number: the one that labels name, if each record without such a label reports the medium
-/// of one with it. Otherwise the models, of which there are several: the number may be that of a reader.
+/// The model of the records with one serial number. One label names it, and each record without a label reports the same
+/// medium as a labelled one. Otherwise the models are returned: the number may belong to a reader.
 fn model_of<'a>(records: impl Iterator<Item = &'a Observation> + Clone) -> Result<String, Vec<String>> {
     let mut models: BTreeSet<String> = records.clone().map(Observation::model).collect();
     if models.len() > 1 {

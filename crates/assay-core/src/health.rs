@@ -322,7 +322,7 @@ pub enum NoAnswer {
     NotAsked,
     /// A virtual disk counts nothing.
     Virtual,
-    /// Several disks are joined, and none stands for all.
+    /// Several disks are joined, so one answer would not describe them.
     SeveralDisks,
     /// The medium says that it has no such counters.
     NotSupported,

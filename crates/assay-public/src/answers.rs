@@ -1,16 +1,19 @@
-//! Forms of answers: JSON, errors, and what is known by a snapshot.
+//! What an address asks for, and forms of answers: JSON, errors, and what is known by a snapshot.
 
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::database::DatabaseError;
-use crate::refusal::{Fault, Refusal};
+use crate::intake::{Fault, Refusal};
 use crate::snapshot::Snapshot;
 
 /// When a client may try again after a failure, in seconds.
@@ -127,4 +130,31 @@ pub(crate) async fn of_snapshot(
     }
     let text = app.on_a_thread(move |_| make(&newest)).await?.ok_or_else(Failure::missing)?;
     Ok(tagged(headers, &tag, kind, || Body::from(text)))
+}
+
+// What an address asks for, or an error like all others.
+
+/// The fields behind the question mark.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let bad = |what: String| Failure::new(StatusCode::BAD_REQUEST, "query", what);
+        Query::try_from_uri(&parts.uri).map(|Query(fields)| Self(fields)).map_err(|error| bad(error.body_text()))
+    }
+}
+
+/// The name in a path.
+pub(crate) struct Named(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        // What is no text names nothing here.
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(name)| Self(name)).map_err(|_| Failure::missing())
+    }
 }

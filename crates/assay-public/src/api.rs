@@ -15,16 +15,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answers::{self, Failure, JSON, of_snapshot, tagged};
+use crate::answers::{Asked, Named};
 use crate::app::App;
-use crate::asked::{Asked, Named};
 use crate::intake::{self, LARGEST, is_id, too_large};
+use crate::intake::{Fault, Refusal};
 use crate::limits::{asker, network};
-use crate::refusal::{Fault, Refusal};
+use crate::openapi;
 use crate::snapshot::{CONFIRMED, Entry, Snapshot};
 use crate::states::{Code, Reason, State as Standing};
-use crate::store::{self, Incoming, Submitted, hash_of};
+use crate::store::{self, Incoming, Submitted, hash_of, secret};
 use crate::writer::WriteError;
-use crate::{openapi, random};
 
 type Shared = State<Arc<App>>;
 type Answer = Result<Response, Failure>;
@@ -82,7 +82,7 @@ pub(crate) async fn submit(
     let bytes = arrived(&app, &headers, body).await?;
     let named = id.clone();
     let read = app.on_a_thread(move |_| intake::read(&named, bytes, Timestamp::now())).await??;
-    let key = random::secret().map_err(|error| Failure::unavailable(error.to_string()))?;
+    let key = secret().map_err(|error| Failure::unavailable(error.to_string()))?;
     let incoming = Incoming { account, submission: read, unlisted: wish.unlisted, key: key.clone() };
     match app.writer.keep(incoming).await {
         Ok(Submitted::New(kept)) => Ok(answers::json(StatusCode::CREATED, &kept.receipt(&app.site, Some(key)))),

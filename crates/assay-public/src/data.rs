@@ -41,7 +41,7 @@ pub enum DataError {
 pub struct Manifest {
     /// Under which terms.
     pub licence: String,
-    /// Of which snapshot.
+    /// The snapshot that they hold.
     pub snapshot: ManifestSnapshot,
     /// The files.
     pub files: Vec<ManifestFile>,

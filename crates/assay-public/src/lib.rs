@@ -7,7 +7,6 @@
 mod answers;
 mod api;
 mod app;
-mod asked;
 pub mod classes;
 pub mod data;
 pub mod database;
@@ -18,17 +17,15 @@ mod metrics;
 pub mod moving;
 mod openapi;
 mod pages;
-mod random;
 mod ranges;
-mod refusal;
 mod server;
 pub mod snapshot;
 pub mod states;
 pub mod store;
 pub mod writer;
 
+pub use intake::{Fault, Refusal};
 pub use limits::Rate;
 pub use openapi::document as description;
-pub use random::secret;
-pub use refusal::{Fault, Refusal};
 pub use server::{Server, ServerError, Setup};
+pub use store::secret;

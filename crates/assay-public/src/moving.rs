@@ -5,7 +5,7 @@ use crate::database::{Connection, Database, DatabaseError, Row, Value};
 /// Rows that are copied in one transaction.
 const AT_ONCE: i64 = 200;
 
-/// A table: its columns, the first of which say in which order it is copied.
+/// A table and its columns. It is copied in the order of the first columns.
 struct Table {
     name: &'static str,
     key: &'static str,

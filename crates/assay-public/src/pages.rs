@@ -15,10 +15,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::answers::{Asked, Named};
 use crate::answers::{Failure, of_snapshot, tagged};
 use crate::api::{AskedRanking, Words, shown};
 use crate::app::App;
-use crate::asked::{Asked, Named};
 use crate::classes;
 use crate::intake::is_id;
 use crate::snapshot::{CONFIRMED, Entry, Snapshot};

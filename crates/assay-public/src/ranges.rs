@@ -3,7 +3,7 @@
 use assay_core::estimate::Estimate;
 use assay_core::record::{Measurement, Record, Repeat};
 
-use crate::refusal::{Fault, Refusal};
+use crate::intake::{Fault, Refusal};
 
 /// Operations or bytes per second: faster than any memory.
 const FASTEST: f64 = 1e14;

@@ -9,6 +9,16 @@ use crate::states::{Code, Reason, Receipt, Standing, State};
 
 type Done<T> = Result<T, DatabaseError>;
 
+/// 256 random bits of the kernel as 64 hexadecimal digits.
+///
+/// # Errors
+/// Where the kernel gives none.
+pub fn secret() -> std::io::Result<String> {
+    let mut bits = [0; 32];
+    assay_runner::random(&mut bits)?;
+    Ok(blake3::Hash::from_bytes(bits).to_hex().to_string())
+}
+
 /// A hash as its hexadecimal digits: what is kept of tokens and of keys.
 #[must_use]
 pub fn hash_of(secret: &str) -> String {

@@ -116,21 +116,9 @@ impl Client {
     /// # Errors
     /// [`ClientError::Certificates`].
     pub fn new(account: &Account) -> Result<Self, ClientError> {
-        let roots = match &account.certificates {
-            Some(pem) => RootCerts::Specific(Arc::new(certificates(pem)?)),
-            None => RootCerts::WebPki,
-        };
-        // A redirection could carry the token to another site.
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .timeout_connect(Some(CONNECT))
-            .timeout_global(Some(WHOLE))
-            .user_agent(concat!("assay/", env!("CARGO_PKG_VERSION")))
-            .tls_config(TlsConfig::builder().root_certs(roots).build())
-            .build();
+        let agent = agent(account.certificates.as_deref(), WHOLE)?;
         let authorization = format!("Bearer {}", account.token);
-        Ok(Self { site: account.site.clone(), authorization, agent: config.into() })
+        Ok(Self { site: account.site.clone(), authorization, agent })
     }
 
     /// The account that the token opens.
@@ -254,7 +242,25 @@ pub(crate) fn escaped(text: &str) -> String {
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-pub(crate) fn certificates(pem: &str) -> Result<Vec<ureq::tls::Certificate<'static>>, ClientError> {
+/// What requests go through, trusting these certificates or else the public ones. No redirection is followed: it could carry
+/// a token to another site.
+pub(crate) fn agent(pem: Option<&str>, whole: Duration) -> Result<Agent, ClientError> {
+    let roots = match pem {
+        Some(pem) => RootCerts::Specific(Arc::new(certificates(pem)?)),
+        None => RootCerts::WebPki,
+    };
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .timeout_connect(Some(CONNECT))
+        .timeout_global(Some(whole))
+        .user_agent(concat!("assay/", env!("CARGO_PKG_VERSION")))
+        .tls_config(TlsConfig::builder().root_certs(roots).build())
+        .build();
+    Ok(config.into())
+}
+
+fn certificates(pem: &str) -> Result<Vec<ureq::tls::Certificate<'static>>, ClientError> {
     let mut found = Vec::new();
     for item in parse_pem(pem.as_bytes()) {
         match item {

@@ -22,15 +22,10 @@ impl Outbox {
     /// # Errors
     /// [`OutboxError`] if the result cannot be kept; the entry still waits then, and sending again is harmless.
     pub fn deliver(&self, client: &Client, mut entry: Entry) -> Result<Step, OutboxError> {
-        let Status::Waiting { document, attempts, .. } = entry.status else {
+        let Status::Waiting { document, attempts } = entry.status else {
             return Ok(Step { entry, error: None });
         };
         let answer = client.deliver(&entry.record, &document, entry.unlisted);
-        let waiting = |error: &ClientError| Status::Waiting {
-            document: document.clone(),
-            attempts: attempts.saturating_add(1),
-            last_error: Some(error.to_string()),
-        };
         let error = match answer {
             Ok(delivered) => {
                 let (receipt, withdrawal_key) = (delivered.receipt, delivered.withdrawal_key);
@@ -42,7 +37,7 @@ impl Outbox {
                 Some(ClientError::Refused { site, refusal })
             }
             Err(error) => {
-                entry.status = waiting(&error);
+                entry.status = Status::Waiting { document, attempts: attempts.saturating_add(1) };
                 Some(error)
             }
         };

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
-use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::observation::Observation;
@@ -10,15 +9,12 @@ use assay_device::owned::{Caching, Directory};
 use jiff::Timestamp;
 use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Serialize};
-use ureq::Agent;
 use ureq::http::StatusCode;
-use ureq::tls::{RootCerts, TlsConfig};
 
-use crate::client::{ClientError, certificates};
+use crate::client::{ClientError, agent, escaped};
 use crate::outbox::OutboxError;
 use crate::site::Site;
 
-const CONNECT: Duration = Duration::from_secs(10);
 /// A download of 64 MiB at 250 kB/s.
 const WHOLE: Duration = Duration::from_secs(300);
 /// Longest answer, in bytes.
@@ -108,7 +104,7 @@ impl Line {
 /// [`FiguresError`].
 pub fn figures(cache: &Directory, site: &Site, pem: Option<&str>, scope: Scope<'_>) -> Result<Figures, FiguresError> {
     let address = match scope {
-        Scope::Model(model) => format!("{site}/api/v1/observations?model={}", crate::client::escaped(model)),
+        Scope::Model(model) => format!("{site}/api/v1/observations?model={}", escaped(model)),
         Scope::All => format!("{site}/data/observations.ndjson.zst"),
     };
     let kept = read_kept(cache, &address);
@@ -152,19 +148,7 @@ enum Fetched {
 }
 
 fn fetched(site: &Site, pem: Option<&str>, address: &str, tag: Option<&str>) -> Result<Fetched, ClientError> {
-    let roots = match pem {
-        Some(pem) => RootCerts::Specific(Arc::new(certificates(pem)?)),
-        None => RootCerts::WebPki,
-    };
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .timeout_connect(Some(CONNECT))
-        .timeout_global(Some(WHOLE))
-        .user_agent(concat!("assay/", env!("CARGO_PKG_VERSION")))
-        .tls_config(TlsConfig::builder().root_certs(roots).build())
-        .build();
-    let agent: Agent = config.into();
+    let agent = agent(pem, WHOLE)?;
     let later = |reason: String| ClientError::Later { site: site.clone(), reason, after: None };
     let mut request = agent.get(address);
     if let Some(tag) = tag {

@@ -49,9 +49,6 @@ pub enum Status {
         document: String,
         /// How often it was tried.
         attempts: u32,
-        /// Why it did not arrive, as the system or the site said; a text from elsewhere.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        last_error: Option<String>,
     },
     /// The site has it.
     Received {
@@ -209,7 +206,7 @@ mod tests {
             record: record.to_owned(),
             submitted: "2026-11-28T12:00:00Z".to_owned(),
             unlisted: false,
-            status: Status::Waiting { document: "{\"a\":\"\\u0000\"}".to_owned(), attempts: 0, last_error: None },
+            status: Status::Waiting { document: "{\"a\":\"\\u0000\"}".to_owned(), attempts: 0 },
         }
     }
 

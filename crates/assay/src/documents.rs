@@ -469,11 +469,10 @@ impl SubmittedRecord {
     /// Of an entry as it is after a step.
     pub(crate) fn of(step: &Step) -> Self {
         let (mut attempts, mut receipt, mut refusal) = (None, None, None);
-        let mut error = step.error.as_ref().map(ToString::to_string);
+        let error = step.error.as_ref().map(ToString::to_string);
         let state = match &step.entry.status {
-            Status::Waiting { attempts: tries, last_error, .. } => {
+            Status::Waiting { attempts: tries, .. } => {
                 attempts = Some(*tries);
-                error = error.or_else(|| last_error.clone());
                 SubmissionState::Waiting
             }
             Status::Received { receipt: last, .. } => {

@@ -156,7 +156,7 @@ fn sides_not_connected(sides: &[GroupFigure]) -> BTreeSet<(usize, usize)> {
 }
 
 fn info(at: usize, group: &RecordGroup<'_>) -> GroupInfo {
-    // A check is no unit that was measured, and what is left out is none that was compared.
+    // Only units with a compared figure count: neither checks nor records that are left out.
     let of = |counts: &dyn Fn(&Observation) -> bool| -> Vec<&Observation> {
         group.records.iter().copied().filter(|record| counts(record)).collect()
     };

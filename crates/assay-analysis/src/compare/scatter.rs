@@ -50,8 +50,8 @@ pub(super) fn squared_error(values: &[f64]) -> f64 {
     log_squares(&values.iter().map(|v| v.ln()).collect::<Vec<f64>>()) / (n - 1.0) / n
 }
 
-/// Half of the interval, at `level`, of the difference of logarithms of two sides by what the values of those sides show that
-/// are of one unit; 0 where none has several values.
+/// Half the width of the interval, at `level`, of the log ratio of two sides. It comes from the spread within the sides that
+/// are one unit; 0 if each of these has a single value.
 pub(super) fn of_single_units((first, second): (&GroupFigure, &GroupFigure), level: f64) -> f64 {
     let of = |side: &GroupFigure| {
         let n = side.values.len();

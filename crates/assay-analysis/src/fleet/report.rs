@@ -31,7 +31,7 @@ pub struct FleetReport {
     pub mode: Option<String>,
     /// Nodes, in the order of the run.
     pub nodes: Vec<FleetRow>,
-    /// Nodes that took part, as records say, and of which nothing else is known: their records are not here.
+    /// Nodes that other records name, and whose own records are missing.
     pub absent: usize,
     /// By load.
     pub loads: Vec<LoadRow>,

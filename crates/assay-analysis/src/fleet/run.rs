@@ -33,7 +33,7 @@ pub struct FleetRun {
     pub at_a_time: Option<u32>,
     /// Nodes, each once.
     pub nodes: Vec<Node>,
-    /// Nodes that took part, as records say, and of which nothing else is known.
+    /// Nodes that other records name, and whose own records are missing.
     pub absent: usize,
     /// Records of earlier attempts, which are left out.
     pub repeated: usize,

@@ -4,7 +4,7 @@
 
 use assay_core::health::{CounterKind, NoAnswer};
 
-use super::answer::{Parsed, Refusal, low_first, whole};
+use super::ask::{Parsed, Refusal, low_first, whole};
 
 /// Bytes of each answer.
 pub const LENGTH: usize = 512;

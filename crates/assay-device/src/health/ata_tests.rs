@@ -1,7 +1,7 @@
 //! Answers of disks, built again from what their owners published.
 
 use super::*;
-use crate::health::answer::tests::{block, count, refuses_fillers};
+use crate::health::ask::tests::{block, count, refuses_fillers};
 use CounterKind as K;
 
 /// Makes the sum of all bytes zero by the last one.

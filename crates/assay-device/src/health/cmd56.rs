@@ -8,7 +8,7 @@
 
 use assay_core::health::{CounterKind, NoAnswer};
 
-use super::answer::{Parsed, Refusal, high_first, low_first, whole};
+use super::ask::{Parsed, Refusal, high_first, low_first, whole};
 
 /// Bytes of an answer.
 pub const LENGTH: usize = 512;
@@ -132,7 +132,7 @@ fn transcend(block: &[u8]) -> Parsed {
     parsed
 }
 
-/// TN-SD-02: areas of three and of one bit a cell, each in steps of so many percent.
+/// TN-SD-02: wear of the TLC and of the SLC area, each in steps of a stated percentage.
 fn micron(block: &[u8]) -> Result<Parsed, Refusal> {
     let mut parsed = Parsed::default();
     let step = u32::from(block[7]);

@@ -1,7 +1,7 @@
 //! Answers of cards, built again from what their owners published.
 
 use super::*;
-use crate::health::answer::tests::{block, count, refuses_fillers};
+use crate::health::ask::tests::{block, count, refuses_fillers};
 use assay_core::health::CounterKind as K;
 
 fn counts<const N: usize>(parsed: &Parsed, kinds: [K; N]) -> [i64; N] {

@@ -2,7 +2,7 @@
 
 use assay_core::health::{CounterKind, NoAnswer};
 
-use super::answer::{Parsed, Refusal, whole};
+use super::ask::{Parsed, Refusal, whole};
 
 /// Bytes of the register.
 pub const LENGTH: usize = 512;
@@ -70,7 +70,7 @@ pub fn from_digits(text: &str) -> Result<Vec<u8>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::health::answer::tests::{block, count, refuses_fillers};
+    use crate::health::ask::tests::{block, count, refuses_fillers};
 
     #[test]
     fn what_fills_a_buffer_is_no_register() {

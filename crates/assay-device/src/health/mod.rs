@@ -1,14 +1,12 @@
 //! The state of a medium as the medium counts it: what is asked, how, and what the answers mean.
 
-mod answer;
+mod ask;
 pub mod ata;
 pub mod cmd56;
 pub mod ext_csd;
 pub mod nvme;
-mod question;
 mod reader;
 mod sysfs;
 
-pub use answer::{Parsed, Refusal};
-pub use question::{Ask, Disk, Question};
+pub use ask::{Ask, Disk, Parsed, Question, Refusal};
 pub use reader::HealthReader;

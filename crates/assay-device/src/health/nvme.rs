@@ -3,7 +3,7 @@
 
 use assay_core::health::CounterKind;
 
-use super::answer::{Parsed, Refusal, low_first, whole};
+use super::ask::{Parsed, Refusal, low_first, whole};
 
 /// Bytes of the health log.
 pub const SMART_LENGTH: usize = 512;
@@ -83,7 +83,7 @@ pub fn parse_errors(bytes: &[u8]) -> Result<Parsed, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::health::answer::tests::{block, count, refuses_fillers};
+    use crate::health::ask::tests::{block, count, refuses_fillers};
     use CounterKind as K;
     use assay_core::health::NoAnswer;
 

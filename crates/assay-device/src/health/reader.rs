@@ -7,9 +7,9 @@ use std::time::Duration;
 use assay_core::health::{HealthReadings, HealthSource, NoAnswer};
 use assay_core::medium::MediumKind;
 
-use super::answer::{Parsed, Refusal};
+use super::ask::{Ask, Disk, Question};
+use super::ask::{Parsed, Refusal};
 use super::cmd56::{self, Argument};
-use super::question::{Ask, Disk, Question};
 use super::{ata, ext_csd, nvme, sysfs};
 use crate::block::Node;
 use crate::files;

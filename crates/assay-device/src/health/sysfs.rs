@@ -2,7 +2,7 @@
 
 use assay_core::health::{CounterKind, HealthReadings, HealthSource};
 
-use super::answer::Parsed;
+use super::ask::Parsed;
 use super::ext_csd;
 use crate::block::Node;
 use crate::files;

@@ -204,7 +204,7 @@ pub enum Cause {
     /// A name that assay never uses.
     #[error("a name that assay does not use")]
     Name,
-    /// Files without the lock that whoever made them there makes first.
+    /// Files without the lock that a run of assay makes first.
     #[error("with files and without the lock of a run")]
     Unlocked,
     /// Content that assay does not write.

@@ -118,7 +118,7 @@ fn rated(rating: &regex_lite::Captures<'_>, text: &Text, at: usize) -> Section {
 /// The table of linpackc.new: each row ran twice as often as the one before, so the last is the surest.
 fn table(text: &Text, at: usize) -> Section {
     let titled = text.line(at).contains(TABLE);
-    // Without the title it is told by the digits alone, if at all.
+    // Without the title only the number of digits tells the precision.
     let mut precision = titled.then(|| if text.line(at).contains("Single") { "single" } else { "double" });
     let (mut size, mut rate, mut end) = (None, None, at + 1);
     for line in if titled { at + 1 } else { at }..text.len().min(at + MOST_LINES) {

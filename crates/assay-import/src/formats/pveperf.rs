@@ -2,7 +2,7 @@
 //!
 //! Lines: `pveperf` of its manual (<https://pve.proxmox.com/pve-docs/pveperf.1.html>), which says what each is: sequential reads
 //! of the disk, the mean of seeks, and how often a second fsync returned. What its MB are no text says; 2^20 bytes are taken, as
-//! by hdparm. On ZFS it reads nothing. Lines of names (`DNS`) are none of a medium.
+//! by hdparm. On ZFS it reads nothing. Its lines about DNS describe no medium.
 
 use std::sync::LazyLock;
 

@@ -77,7 +77,7 @@ fn is_heading(line: &str) -> bool {
     line.contains("(IOPS)") && HEADING.is_match(line.trim())
 }
 
-/// What one block size came to, as far as it is told: reads, writes and both, each with its rate and operations.
+/// Results of one block size: rate and operations of reads, writes and both, where the text has them.
 #[derive(Debug, Clone, Default)]
 struct Column {
     block: u64,

@@ -2,14 +2,10 @@
 //! [`crate::store`]; both databases run the same text.
 
 mod connection;
-mod error;
 mod pool;
 mod postgres;
 mod schema;
 mod sqlite;
-mod value;
 
-pub use connection::Connection;
-pub use error::DatabaseError;
+pub use connection::{Connection, DatabaseError, Row, Value};
 pub use pool::{Database, Place, PlaceError};
-pub use value::{Row, Value};

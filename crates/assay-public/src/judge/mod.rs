@@ -3,8 +3,6 @@
 mod examine;
 mod figures;
 mod others;
-mod physics;
-mod times;
 mod worker;
 
 pub use examine::examine;

@@ -260,7 +260,7 @@ fn doubted(report: &FleetReport, doubt: &Doubt) -> String {
     format!("{nodes}{loads}: {}", statement(&doubt.cause))
 }
 
-/// Nodes whose medium failed, or that have no complete record, and those of which nothing is here.
+/// Nodes whose medium failed, whose record is incomplete, or whose record is missing.
 fn unfinished(report: &FleetReport, say: &mut impl FnMut(&str, String)) {
     for at in failed_nodes(report) {
         say("failed", format!("{}: {}", node_name(report, at), statement(&report.nodes[at].outcome)));

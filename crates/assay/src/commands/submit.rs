@@ -212,7 +212,7 @@ impl Sending {
                         record: id.clone(),
                         submitted: Timestamp::now().to_string(),
                         unlisted,
-                        status: Status::Waiting { document, attempts: 0, last_error: None },
+                        status: Status::Waiting { document, attempts: 0 },
                     };
                     self.outbox.put(&entry)?;
                     entry
@@ -326,8 +326,8 @@ fn exit(steps: &[Step], withdraw: bool) -> Exit {
 /// The state of a record, and its page or why it does not count.
 fn words(step: &Step) -> (&'static str, String) {
     match &step.entry.status {
-        Status::Waiting { attempts, last_error, .. } => {
-            let why = last_error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+        Status::Waiting { attempts, .. } => {
+            let why = step.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
             let tries = counted(usize::try_from(*attempts).unwrap_or(usize::MAX), "attempt");
             ("waits", if *attempts == 0 { "not sent yet".to_owned() } else { format!("{tries}{why}") })
         }
