@@ -17,7 +17,6 @@ mod metrics;
 pub mod moving;
 mod openapi;
 mod pages;
-mod ranges;
 mod server;
 pub mod snapshot;
 pub mod states;

@@ -8,65 +8,10 @@
 
 use assay_core::health::{CounterKind, NoAnswer};
 
-use super::ask::{Parsed, Refusal, high_first, low_first, whole};
+use super::ask::{Argument, Parsed, Refusal, high_first, low_first, whole};
 
 /// Bytes of an answer.
 pub const LENGTH: usize = 512;
-
-/// What is asked of a card. Each only reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Argument {
-    /// SanDisk, Western Digital and Longsys, which differ in their signatures.
-    First,
-    /// ADATA.
-    Adata,
-    /// Transcend.
-    Transcend,
-    /// Micron.
-    Micron,
-    /// Innodisk.
-    Innodisk,
-    /// Swissbit.
-    Swissbit,
-    /// Controllers of Silicon Motion: Apacer, Kingston, GoodRam.
-    SiliconMotion,
-}
-
-impl Argument {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::First, Self::Adata, Self::Transcend, Self::Micron, Self::Innodisk, Self::Swissbit, Self::SiliconMotion];
-
-    /// The argument of the command.
-    #[must_use]
-    pub fn value(self) -> u32 {
-        match self {
-            Self::First => 0x0000_0001,
-            Self::Adata => 0x1100_05f1,
-            Self::Transcend => 0x1100_05f9,
-            Self::Micron => 0x1100_05fb,
-            Self::Innodisk => 0x1100_05fd,
-            Self::Swissbit => 0x5342_0001,
-            Self::SiliconMotion => 0x0000_0021,
-        }
-    }
-
-    /// What to ask a card of this maker, by the number in its CID; nothing where the maker is known and publishes no layout.
-    /// Longsys, Micron and Innodisk have numbers that are not public, so cards of unknown makers are asked for theirs.
-    #[must_use]
-    pub fn of_maker(number: u32, is_known: bool) -> &'static [Self] {
-        match number {
-            0x03 => &[Self::First],
-            0x1d => &[Self::Adata],
-            // Some cards of Transcend answer in the form of ADATA (sdmon issue 44).
-            0x1c | 0x1e | 0x74 => &[Self::Transcend, Self::Adata],
-            0x41 | 0x9f => &[Self::SiliconMotion],
-            0x5d => &[Self::Swissbit],
-            _ if is_known => &[],
-            _ => &[Self::First, Self::Micron, Self::Innodisk],
-        }
-    }
-}
 
 /// What an answer to `argument` says.
 ///

@@ -8,5 +8,5 @@ pub mod nvme;
 mod reader;
 mod sysfs;
 
-pub use ask::{Ask, Disk, Parsed, Question, Refusal};
+pub use ask::{Argument, Ask, Disk, Parsed, Question, Refusal};
 pub use reader::HealthReader;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use assay_core::health::{HealthReadings, HealthSource, NoAnswer};
 use assay_core::medium::MediumKind;
 
-use super::ask::{Ask, Disk, Question};
+use super::ask::{Argument, Ask, Disk, Question};
 use super::ask::{Parsed, Refusal};
-use super::cmd56::{self, Argument};
+use super::cmd56;
 use super::{ata, ext_csd, nvme, sysfs};
 use crate::block::Node;
 use crate::files;

@@ -304,7 +304,7 @@ fn scsi_refusal(status: u8, host: u16, sense: &[u8; 32]) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::health::cmd56::Argument;
+    use crate::health::Argument;
 
     #[test]
     fn structures_have_the_sizes_of_the_kernel() {

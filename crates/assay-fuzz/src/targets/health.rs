@@ -1,7 +1,7 @@
 //! What media answer when their health is read: blocks of bytes that a dying or a foreign device fills.
 
 use assay_core::health::{Bad, CounterKind, NoAnswer, RawAnswer, Unit};
-use assay_device::health::cmd56::Argument;
+use assay_device::health::Argument;
 use assay_device::health::{Parsed, Refusal, ata, cmd56, ext_csd, nvme};
 
 use crate::input;

@@ -73,6 +73,9 @@ pub(crate) enum Rule {
     /// A number or flag, or text that assay or its user wrote: stays but for identities that other fields of
     /// the record hold.
     Known,
+    /// A time or a version that assay wrote: stays if it has that form, whatever a unit or a host is called; otherwise as
+    /// [`Rule::Known`].
+    Stamp,
     /// What the user says of the record: as [`Rule::Known`], and identities of other records, and values whose name says
     /// that they are identities, are replaced whole.
     Labels,

@@ -192,6 +192,12 @@ fn redaction_note(record: &mut Map<String, Value>, fields: u32) {
     }
 }
 
+/// Whether a text is a time as of RFC 3339, or numbers with points between them.
+fn is_stamp(text: &str) -> bool {
+    let is_version = text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    is_version && text.contains('.') && text.len() < 8 || text.parse::<jiff::Timestamp>().is_ok()
+}
+
 /// One record on its way out.
 struct Pass<'a> {
     key: &'a Key,
@@ -214,7 +220,8 @@ impl Pass<'_> {
                 self.left_out += 1;
                 Some(OTHER.into())
             }
-            (Rule::Known, Value::String(text)) => Some(self.known.replaced(&text).into()),
+            (Rule::Stamp, Value::String(text)) if is_stamp(&text) => Some(text.into()),
+            (Rule::Known | Rule::Stamp, Value::String(text)) => Some(self.known.replaced(&text).into()),
             (Rule::Text, Value::String(text)) => Some(scrubbed(&text, &self.known, self.key).into()),
             (Rule::Source, Value::String(text)) if !identity::is_path(&text) => {
                 Some(scrubbed(&text, &self.known, self.key).into())

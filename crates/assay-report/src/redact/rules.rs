@@ -1,14 +1,14 @@
 //! What becomes of each field of the record in a shared report; of a medium, `facts.rs` says it.
 
-use super::identity::Rule::{Each, Fields, Keep, Known, Labels, Name, Never, Path, Source, Text};
+use super::identity::Rule::{Each, Fields, Keep, Known, Labels, Name, Never, Path, Source, Stamp, Text};
 use super::identity::{Kind, Rule};
 use crate::facts::MEDIUM_RULE;
 
 /// The record.
 pub(super) const RECORD: Rule = Fields(&[
-    ("schema", Known),
+    ("schema", Stamp),
     ("id", Known),
-    ("created", Known),
+    ("created", Stamp),
     ("tool", TOOL),
     ("host", HOST),
     ("medium", MEDIUM_RULE),
@@ -229,7 +229,7 @@ const ESTIMATE: Rule =
     Fields(&[("point", Keep), ("low", Keep), ("high", Keep), ("level", Keep), ("n", Keep), ("method", Known)]);
 
 const REPEAT: Rule = Fields(&[
-    ("started", Known),
+    ("started", Stamp),
     ("elapsed_ns", Keep),
     ("operations", Keep),
     ("bytes", Keep),

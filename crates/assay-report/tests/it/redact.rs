@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use assay_core::finding::Finding;
 use assay_core::original::Crosscheck;
 use assay_core::outcome::{Outcome, RunFailure};
-use assay_core::record::{Origin, Record, Sensor, Source};
+use assay_core::record::{Measurement, Origin, Record, Sensor, Source};
 use assay_core::verification::{Method, NoDirect, ReadBack, SectorCounts, Verdict, Verification};
 use assay_report::{Redactor, ReportFormat, View, render};
 use proptest::prelude::*;
@@ -369,6 +369,22 @@ fn a_name_that_is_a_plain_word_garbles_no_sentence() {
 }
 
 /// A report of fio in a directory of that name was one of `path-3fa9c1d2`.
+#[test]
+fn a_unit_called_like_a_year_or_a_version_breaks_no_time() {
+    for unit in ["2026", "1.0", "11", "21T06"] {
+        let mut record = crate::common::good_card();
+        record.medium.unit = Some(unit.to_owned());
+        record.host.hostname = Some(unit.to_owned());
+        record.labels.insert("unit".to_owned(), unit.to_owned());
+        let shared = redacted(&record);
+        assert_eq!((&shared.created, &shared.schema), (&record.created, &record.schema), "{unit}");
+        for (one, other) in record.measurements.iter().zip(&shared.measurements) {
+            let started = |of: &Measurement| of.repeats.iter().map(|repeat| repeat.started.clone()).collect::<Vec<_>>();
+            assert_eq!(started(one), started(other), "{unit}");
+        }
+    }
+}
+
 #[test]
 fn a_directory_named_like_a_tool_hides_no_tool() {
     for word in ["fio", "uring", "seq-read-1m-q8", "quick"] {
