@@ -132,10 +132,12 @@ impl Kept {
     }
 
     /// The number of the night at a time: as many days after the last night as its time is nearest to. So one that is late by
-    /// hours is itself, and clocks that change by an hour change nothing.
+    /// hours is itself, and clocks that change by an hour change nothing. A time before the last night, but after the watch was
+    /// added, is that of the next night: the clock was ahead in the last one. A clock before the watch was added is not set yet.
     #[must_use]
     pub fn day(&self, at: i64) -> i64 {
         match self.last_at.zip(self.watch.last_day()) {
+            Some((last, day)) if at < last - DAY / 2 && at >= self.added_at => day + 1,
             Some((last, day)) => day + (at - last + DAY / 2).div_euclid(DAY),
             None => at.div_euclid(DAY),
         }
@@ -156,7 +158,7 @@ impl Kept {
     /// Whether a night is late.
     #[must_use]
     pub fn is_overdue(&self, now: i64) -> bool {
-        now - self.last_at.unwrap_or(self.added_at) > OVERDUE
+        now >= self.added_at && (now - self.last_at.unwrap_or(self.added_at)).abs() > OVERDUE
     }
 
     /// Bytes written in the year before a time.
@@ -265,6 +267,20 @@ mod tests {
         assert_eq!(kept.due(), Some(first + DAY));
         assert!(kept.is_overdue(first + 37 * 3600) && !kept.is_overdue(first + 35 * 3600));
         assert!(Kept::new(plan(), first).is_overdue(first + 2 * DAY), "the first one did not come");
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_ends_nothing() {
+        let added = 20_000 * DAY;
+        let mut kept = Kept::new(plan(), added);
+        let _ = kept.watch.take_failure(20_000);
+        // The last night's clock was two months ahead.
+        kept.last_at = Some(added + 60 * DAY);
+        let next = added + DAY;
+        assert_eq!(kept.day(next), 20_001);
+        assert!(!kept.has(next) && kept.is_overdue(next));
+        // A clock that is not set yet is no night.
+        assert!(kept.has(0) && !kept.is_overdue(0));
     }
 
     #[test]

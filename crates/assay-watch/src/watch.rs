@@ -173,11 +173,13 @@ impl Watch {
     }
 
     fn report(&mut self, day: i64, mut worse: Vec<Moved>, better: Vec<Moved>, taken: &mut Taken) {
-        // What belongs to an event that is known joins it, without another message.
-        let open = self.events.iter_mut().rev().find_map(|event| match &mut event.what {
-            What::Worse { figures } if day - event.day <= ONE_EVENT_DAYS => Some(figures),
-            _ => None,
-        });
+        // What belongs to an event that is open joins it, without another message. What follows after somebody has seen the
+        // event is news.
+        let open =
+            self.events.iter_mut().rev().filter(|event| !event.acknowledged).find_map(|event| match &mut event.what {
+                What::Worse { figures } if day - event.day <= ONE_EVENT_DAYS => Some(figures),
+                _ => None,
+            });
         if let Some(figures) = open {
             let known = |moved: &Moved, figures: &[Moved]| {
                 figures.iter().any(|one| one.load == moved.load && one.figure == moved.figure)
@@ -244,5 +246,33 @@ impl Watch {
     #[must_use]
     pub fn nights(&self) -> u32 {
         self.nights
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Change, Manner};
+    use crate::night::Kind;
+
+    fn moved(load: &str) -> Moved {
+        let change = Change { ratio: 0.8, low: 0.7, high: 0.9 };
+        let figure = Kind::Rate;
+        Moved { load: load.to_owned(), figure, manner: Manner::Step, since_day: 1, change, before: 10.0, now: 8.0 }
+    }
+
+    #[test]
+    fn what_follows_an_event_that_was_seen_is_told() {
+        let mut watch = Watch::default();
+        let told = |watch: &mut Watch, day, load| {
+            let mut taken = Taken::default();
+            watch.report(day, vec![moved(load)], Vec::new(), &mut taken);
+            taken.events.len()
+        };
+        assert_eq!(told(&mut watch, 10, "read"), 1);
+        assert_eq!(told(&mut watch, 12, "write"), 0, "it belongs to the open event");
+        assert!(watch.acknowledge(1));
+        assert_eq!(told(&mut watch, 14, "mixed"), 1, "the event was seen before this load fell");
+        assert_eq!(watch.open().count(), 1);
     }
 }
