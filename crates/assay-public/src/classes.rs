@@ -67,12 +67,17 @@ pub fn class_of(record: &Record) -> &'static str {
 }
 
 /// The name of a unit on this site. Names of units are made by each account with a key of its own: the same name at two
-/// accounts is two units, and one unit at two accounts is not recognised.
+/// accounts is two units, and one unit at two accounts is not recognised. A label such as `1` names a unit of its model only.
 #[must_use]
 pub fn site_unit(account: &str, observation: &Observation) -> String {
-    let unit = assay_analysis::identity(observation).unit;
-    // A record that names no unit cannot be counted with others.
-    let own = if unit.is_empty() { &observation.id } else { &unit };
+    let of = assay_analysis::identity(observation);
+    let labelled = observation.labels.get("unit").is_some_and(|label| !label.is_empty());
+    let own = match of.unit {
+        // A record that names no unit cannot be counted with others.
+        unit if unit.is_empty() => observation.id.clone(),
+        unit if labelled => format!("{} {unit}", of.model),
+        unit => unit,
+    };
     format!("{account}:{}", own.chars().filter(|c| !c.is_control() && *c != '/').collect::<String>())
 }
 
@@ -80,4 +85,25 @@ pub fn site_unit(account: &str, observation: &Observation) -> String {
 #[must_use]
 pub fn bus_of(medium: &Medium) -> String {
     medium.bus.as_ref().map_or_else(String::new, |bus| format!("{} {}", bus.kind, bus.mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::record::Record;
+
+    use super::*;
+
+    #[test]
+    fn unit_one_of_two_models_is_two_units() {
+        let of = |model: &str| {
+            let record: Record = assay_analysis::published_records("sandisk-ultra-a1/1").unwrap().remove(0);
+            let mut observation = Observation::from(&record);
+            observation.origin = assay_core::observation::ObservedOrigin::default();
+            observation.labels = [("model", model), ("unit", "1")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+            observation
+        };
+        assert_eq!(site_unit("alice", &of("EVO")), "alice:EVO 1");
+        assert_ne!(site_unit("alice", &of("EVO")), site_unit("alice", &of("Ultra")));
+        assert_ne!(site_unit("alice", &of("EVO")), site_unit("bob", &of("EVO")));
+    }
 }

@@ -7,16 +7,15 @@ use std::sync::Arc;
 use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::{clean, harmless};
-use assay_core::units::rate;
-use assay_report::{Asset, part, rank as ranked};
+use assay_core::units::{counted, rate};
+use assay_report::{Asset, part, rank as ranked, when};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::answers::{Asked, Named};
-use crate::answers::{Failure, of_snapshot, tagged};
+use crate::answers::{Asked, Failure, Named, of_snapshot, tagged};
 use crate::api::{AskedRanking, Words, shown};
 use crate::app::App;
 use crate::classes;
@@ -29,7 +28,7 @@ type Shared = State<Arc<App>>;
 type Answer = Result<Response, Missing>;
 
 const HTML: &str = "text/html; charset=utf-8";
-const STYLE: &str = include_str!("../assets/public.css");
+const OWN_STYLE: &str = include_str!("../assets/public.css");
 /// Rows of a list on a page.
 const MOST_ROWS: usize = 500;
 
@@ -74,6 +73,7 @@ fn frame(tab: &str, title: &str, body: &Markup) -> String {
                 meta name="color-scheme" content="light dark";
                 title { (harmless(title)) " – assay" }
                 link rel="stylesheet" href="/assets/report.css";
+                link rel="stylesheet" href="/assets/serve.css";
                 link rel="stylesheet" href="/assets/public.css";
                 link rel="icon" href="data:,";
             }
@@ -94,9 +94,14 @@ fn frame(tab: &str, title: &str, body: &Markup) -> String {
 fn cited(newest: &Snapshot) -> Markup {
     let of = &newest.cited;
     html! { p.cited {
-        "Snapshot " (of.number) " of " (of.made) ": " (of.records) " records of " (of.units) " units at "
-        (of.accounts) " accounts."
+        "Snapshot " (of.number) " of " (when(&of.made)) ": " (many(of.records, "record")) " of " (many(of.units, "unit"))
+        " at " (many(of.accounts, "account")) "."
     } }
+}
+
+/// A number of things.
+fn many(n: i64, one: &str) -> String {
+    counted(usize::try_from(n).unwrap_or_default(), one)
 }
 
 /// A part of an address.
@@ -112,7 +117,8 @@ fn link(path: &str, name: &str) -> Markup {
 pub(crate) async fn asset(Named(name): Named) -> Response {
     let text = match name.as_str() {
         "report.css" => Asset::Style.text(),
-        "public.css" => STYLE,
+        "serve.css" => assay_serve::STYLE,
+        "public.css" => OWN_STYLE,
         _ => return Missing(Failure::missing()).into_response(),
     };
     let headers = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "public, max-age=3600")];
@@ -174,7 +180,7 @@ pub(crate) async fn model(State(app): Shared, Named(name): Named, headers: Heade
         let body = html! {
             h1 { (harmless(&name)) }
             (cited(newest))
-            p { (Snapshot::unit_count(entries)) " units at " (accounts) " accounts: " (standing_of(accounts))
+            p { (counted(Snapshot::unit_count(entries), "unit")) " at " (counted(accounts, "account")) ": " (standing_of(accounts))
                 @if accounts < CONFIRMED { ", as confirmation takes " (CONFIRMED) " accounts" } "." }
             @for class in classes_of(entries) {
                 p { a href=(format!("/rank?class={}", escaped(class))) { "Ranking of " (class_title(class)) } }
@@ -403,14 +409,15 @@ pub(crate) async fn log(State(app): Shared, Asked(asked): Asked<After>) -> Answe
     let body = html! {
         h1 { "Log" }
         p { "Each hold, release and removal, with its reason; entries are only added." }
-        div.scroll { table.summary {
+        @if entries.is_empty() { p { "There is no entry yet." } }
+        @else { div.scroll { table.summary {
             thead { tr { th { "No" } th.left { "When" } th.left { "Record" } th.left { "Change" } th.left { "Why" } } }
             tbody { @for entry in &entries { tr {
-                td { (entry.n) } td.left { (entry.at) } td.left { (link("/records/", &entry.id)) }
+                td { (entry.n) } td.left { (when(&entry.at)) } td.left { (link("/records/", &entry.id)) }
                 td.left { (entry.from) " → " (entry.to) }
                 td.left { @for reason in &entry.reasons { (harmless(&reason.detail)) br; } }
             } } }
-        } }
+        } } }
         @if let Some(next) = next { p { a href=(format!("/log?after={next}")) { "Later entries" } } }
     };
     Ok(([(header::CONTENT_TYPE, HTML)], Body::from(frame("/log", "Log", &body))).into_response())

@@ -297,7 +297,8 @@ pub(crate) fn machine(host: &Host) -> String {
 }
 
 /// `2026-11-21 06:31 UTC`, or the text as it stands where it is no time stamp.
-pub(crate) fn when(created: &str) -> String {
+#[must_use]
+pub fn when(created: &str) -> String {
     match created.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         Err(_) => clean(created),

@@ -31,7 +31,7 @@ mod verification;
 pub use card::card;
 pub use csv::{AggregatesDocument, aggregates, csv};
 pub use document::{Answered, Column, Document, left, right, table, wrapped};
-pub use facts::info;
+pub use facts::{info, when};
 pub use headline::{percentile_heading, percentile_lines};
 pub use html::{Asset, Part, film_part, html, part};
 pub use list::{Life, ListRow, ListTable, ListedFigure, ListedRecord, Lives, list, list_document, list_table, listed};

@@ -25,6 +25,7 @@ mod tls;
 pub use access::{Access, Secret, TOKEN_LEAST};
 pub use connections::{Answering, Place as ConnectionPlace, Places};
 pub use listener::{Peer, answer_all};
+pub use page::STYLE;
 pub use program::{Answer, FleetRunLine, KeptPlan, MOST_COMPARED, NewPlan, Place, Program, Refusal, SuiteLine};
 pub use questions::commands;
 pub use server::{Listen, ServeError, Server};

@@ -202,7 +202,8 @@ pub(crate) fn token(access: &Access) -> Markup {
     html! { input type="hidden" name=(TOKEN_FIELD) value=(access.form_token()); }
 }
 
-const STYLE: &str = include_str!("../assets/serve.css");
+/// Style of navigation, forms and tables, beside that of reports.
+pub const STYLE: &str = include_str!("../assets/serve.css");
 const SCRIPT: &str = include_str!("../assets/serve.js");
 
 /// A file that pages ask for, with its type.
