@@ -156,14 +156,15 @@ pub fn precisions<'a>(
     let of = |entrant: &&Entrant| {
         let own = entrant.spread();
         let free = f64::from(own.degrees);
+        let drawn = |pool, all| (moderated(own, pool, prior), (prior + free).min(f64::from(all)));
         let (variance, degrees) = match pool {
             // With one degree of freedom, the interval of two units is twelve times as wide as their difference. It is
-            // therefore combined with the prior for units.
+            // therefore combined with the prior for units, and is never narrower than that of a model that varies less.
             Some((pool, all)) if own.shared && exceeds(own, (pool, all)) => match entrant.units {
-                2 => between_units(2, Some(own.variance)),
+                2 => wider(between_units(2, Some(own.variance)), drawn(pool, all)),
                 _ => (own.variance, free),
             },
-            Some((pool, all)) => (moderated(own, pool, prior), (prior + free).min(f64::from(all))),
+            Some((pool, all)) => drawn(pool, all),
             // Models at the ceiling do not inform each other.
             None => (own.variance, free),
         };
@@ -172,6 +173,12 @@ pub fn precisions<'a>(
         known.then_some(Precision { variance, degrees, units: entrant.units, common })
     };
     entrants.iter().map(of).collect()
+}
+
+/// Of two variances with their degrees of freedom, the one whose interval of 95 % is wider.
+fn wider(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    let half = |(variance, degrees)| Precision { variance, degrees, units: 1, common: 0.0 }.half(0.95);
+    if half(a) >= half(b) { a } else { b }
 }
 
 /// Chance with which the variance of a model exceeds that of the others where all vary alike, from which on it is taken for
@@ -295,6 +302,22 @@ mod tests {
         let unlike = of(&entrant("a", &[-0.1, 0.0, 0.1])).unwrap();
         assert!((unlike.error() - (0.01 / 3.0 + step.powi(2) / 12.0)).abs() < 1e-12, "{unlike:?}");
         assert_eq!(of(&entrant("b", &[0.0, 0.0, 0.0])), None);
+    }
+
+    #[test]
+    fn the_interval_of_two_units_grows_with_their_difference() {
+        let others = ["a", "b"].map(|name| entrant(name, &[-0.26, 0.0, 0.26]));
+        let mut before = 0.0;
+        for step in 1..=100 {
+            let difference = 0.01 * f64::from(step);
+            let two = entrant("c", &[-difference, difference]);
+            let models = [&others[0], &others[1], &two];
+            let half = precisions(models, (PRIOR_DEGREES, false), &SharedErrors::default())[2]
+                .and_then(|p| p.half(0.95))
+                .unwrap();
+            assert!(half >= before, "{difference}: {half} after {before}");
+            before = half;
+        }
     }
 
     #[test]
