@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_core::medium::MediumKind;
 use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_stats::days::{day_of_each, days_of_sittings};
@@ -88,13 +89,14 @@ fn named_unit(labels: &BTreeMap<String, String>, serial: Option<&String>) -> Str
     label.or(serial).cloned().unwrap_or_default()
 }
 
-/// Whether the model of a record is known. The output of other tools often names none. Records of assay itself always
-/// count as named, because assay inspects the medium under a path.
+/// Whether the model of a record is known. The output of other tools often names none. A run of assay inspects the medium
+/// under a path, so its record counts as named unless not even the kind of the medium was found: two media of unknown kind
+/// and equal size need not be of one model.
 #[must_use]
 pub fn names_model(record: &Observation) -> bool {
     let is_given = |text: Option<&String>| text.is_some_and(|text| !clean(text).is_empty());
     let medium = &record.medium;
-    !record.is_printed()
+    (!record.is_printed() && medium.kind != MediumKind::Unknown)
         || is_given(record.labels.get("model"))
         || is_given(medium.model.as_ref())
         || is_given(medium.vendor.as_ref())

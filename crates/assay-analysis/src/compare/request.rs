@@ -63,6 +63,9 @@ impl Default for CompareRequest {
 /// Why no comparison was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
+    /// No record is in a group.
+    #[error("no group to compare")]
+    NoGroup,
     /// There is only one group.
     #[error("one group is not enough: {name} ({}) needs a second one to be compared with; name it", assay_core::units::counted(*.records, "record"))]
     OneGroup {
@@ -155,9 +158,10 @@ pub fn nameless(named: &[Vec<Observation>], by: By) -> Option<Note> {
 
 /// Refuses groups that cannot be compared, regardless of their figures.
 pub(super) fn check(groups: &[RecordGroup<'_>]) -> Result<(), CompareError> {
-    if let [] | [_] = groups {
-        let (name, records) = groups.first().map_or((String::new(), 0), |g| (g.name.clone(), g.records.len()));
-        return Err(CompareError::OneGroup { name, records });
+    match groups {
+        [] => return Err(CompareError::NoGroup),
+        [one] => return Err(CompareError::OneGroup { name: one.name.clone(), records: one.records.len() }),
+        _ => {}
     }
     if groups.len() > MOST_GROUPS {
         return Err(CompareError::TooManyGroups { groups: groups.len() });

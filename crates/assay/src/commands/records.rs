@@ -21,7 +21,7 @@ use crate::cli::{AggregateArg, ExportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs
 use crate::documents::{
     self, ExportDocument, LabelDocument, LatencyPercentile, LoadPercentiles, RecordPercentiles, RemovedRecords,
 };
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::state::DataDirectory;
 use crate::{output, queries, state};
 
@@ -52,7 +52,11 @@ fn aggregated(args: &ListArgs, how: AggregateArg, target: &Target) -> Result<Exi
     let records = queries::find_all(&args.queries, ObservationDetail::Latencies)?;
     let (rows, left_out) = aggregate(&target.redacted(records)?, how);
     if let (true, Some(first)) = (rows.is_empty(), left_out.first()) {
-        return Err(Failure::usage(format!("none of these {} records {}", left_out.len(), first.reason)));
+        let all = match left_out.len() {
+            1 => String::new(),
+            several => format!("all {several} records are left out: "),
+        };
+        return Err(Failure::usage(format!("{all}{} {}", first.record, first.reason)));
     }
     target.deliver(&assay_report::aggregates(&rows, &left_out, how), args.json)?;
     Ok(Exit::Good)

@@ -2,11 +2,13 @@
 
 mod campaign;
 
+use assay_core::medium::MediumKind;
 use assay_core::observation::{Observation, ObservedMeasurement, ObservedRepeat};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::decide::{Combination, Posterior, Weights, acceptability};
 
+use crate::compare::{By, nameless, split};
 use crate::rank::composite::{PiRun, WEIGHTS, pi_value};
 use crate::rank::{Better, CeilingSource, CompositeKind, ModelRow, RankOptions, RankReport, RankStanding, rank};
 use crate::{published, samples};
@@ -221,6 +223,33 @@ fn an_index_over_shared_loads_says_whether_the_weights_decide() {
     odd.measurements[0] = measured(workload(Op::Read, Pattern::Random, 4096, 1), &[300.0, 0.0, f64::INFINITY]);
     let found = ranked(&[odd, unit("writer", 100.0, 290.0)], &ask).composite.unwrap();
     assert_eq!(found.models, clear.models);
+}
+
+/// Media of unknown kind are no model by their size: rank leaves them out by name, as `compare --by model` does.
+#[test]
+fn runs_on_media_of_unknown_kind_are_no_model() {
+    let unknown = |id: &str, unit: &str| {
+        let mut record = read("", unit, &[3000.0, 3010.0]);
+        record.id = id.to_owned();
+        record.labels.remove("model");
+        record.medium.kind = MediumKind::Unknown;
+        record
+    };
+    let mut records = nine();
+    records.extend([unknown("x", "1"), unknown("y", "2")]);
+    let report = ranked(&records, &RankOptions::default());
+    let models: Vec<&str> = report.primary.models.iter().map(|model| model.model.as_str()).collect();
+    assert_eq!(models, ["C", "B", "A"]);
+    let left_out: Vec<String> =
+        report.primary.excluded.iter().map(|out| format!("{} {}", out.record, out.reason)).collect();
+    let hint = "names no model; assay label it with model=…";
+    assert_eq!(left_out, [format!("x {hint}"), format!("y {hint}")]);
+    assert_eq!(split(&[records.clone()], By::Model).len(), 3);
+    let note = nameless(&[records.clone()], By::Model).unwrap().to_string();
+    assert_eq!(note, "x, y name no model and are left out; assay label them with model=…");
+    // A kind that the system knows is one, such as the equal disks of virtual machines.
+    records[9..].iter_mut().for_each(|record| record.medium.kind = MediumKind::Virtio);
+    assert_eq!(ranked(&records, &RankOptions::default()).primary.models.len(), 4);
 }
 
 // The score of four media that were measured on one Raspberry Pi 4.
