@@ -149,7 +149,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// A load of which nothing but its name and what it does is known.
+    /// A load with only its name and operation known.
     #[must_use]
     pub fn new(name: &str, op: Op) -> Self {
         Self {
@@ -210,11 +210,11 @@ impl Load {
 pub enum Statistic {
     /// One run.
     One,
-    /// The mean of so many runs.
+    /// The mean of this number of runs.
     MeanOf(u32),
-    /// The median of so many runs.
+    /// The median of this number of runs.
     MedianOf(u32),
-    /// The best of so many runs, where it is known of how many: an upper figure.
+    /// The best of several runs, with their number if it is known: an upper figure.
     BestOf(Option<u32>),
 }
 

@@ -401,7 +401,7 @@ mod tests {
         assert!(Path::new("/etc/passwd").exists());
     }
 
-    /// Whoever made it may have used the same names for what is in it.
+    /// Another program may have made it and used the same names inside.
     #[test]
     fn a_directory_of_another_name_stays_whatever_is_in_it() {
         let dir = tempfile::tempdir().unwrap();

@@ -12,8 +12,7 @@ use std::path::Path;
 use assay_device::owned::{Caching, Directory, OwnedError};
 use serde::{Deserialize, Serialize};
 
-use crate::receipt::{Receipt, Refusal};
-use crate::site::Site;
+use crate::site::{Receipt, Refusal, Site};
 
 /// Longest file that is read, in bytes. A document is at most 16 MiB, and its text grows by quotes.
 const LONGEST_FILE: u64 = 64 << 20;
@@ -150,7 +149,7 @@ impl Outbox {
         Ok(entries)
     }
 
-    /// Keeps an entry, durably, in the place of the earlier state.
+    /// Saves an entry durably. It replaces the earlier state.
     ///
     /// # Errors
     /// The system's; the earlier state remains.

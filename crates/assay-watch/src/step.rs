@@ -12,7 +12,7 @@ const LEAST_BEFORE: usize = 10;
 pub(crate) const LOOKED_AT: usize = BEFORE + WINDOWS[WINDOWS.len() - 1];
 /// Nights that the noise has to rest on.
 const LEAST_NOISE: usize = 20;
-/// A night of a window of this many counts as at most so many deviations: two bad nights of three are no step.
+/// The most deviations that one night counts in a window of `nights`, so that two bad nights of three are no step.
 fn far(nights: usize) -> f64 {
     match nights {
         ..=3 => 3.0,
@@ -33,7 +33,8 @@ const SHORT: usize = 7;
 const LEAST_DEVIATIONS: f64 = 2.0;
 /// See [`SHORT`].
 const LONG_FACTOR: f64 = 1.1;
-/// How much higher the threshold is while the noise rests on few nights: so many over their number, and over its square.
+/// How much higher the threshold is while the noise is estimated from few nights: the first over their number *n*, plus the
+/// second over *n*².
 const FEW: (f64, f64) = (3.0, 60.0);
 /// How much higher it is where nights resemble each other: this share for each unit of the third power of the correlation.
 const ALIKE: f64 = 1.7;

@@ -14,7 +14,7 @@ const OTHER_TEMPERATURE: f64 = 15.0;
 const NIGHTS_OF_TEMPERATURE: u32 = 3;
 /// First nights whose temperature is that of the level.
 const NIGHTS_OF_LEVEL: u32 = 60;
-/// Figures that become worse within so many days of the first are one event.
+/// Figures that become worse within this number of days after the first are one event.
 const ONE_EVENT_DAYS: i64 = 14;
 /// Events that are kept.
 const KEPT_EVENTS: usize = 500;

@@ -11,7 +11,7 @@ use assay_core::units::Bytes;
 use assay_fio::{Amount, JobFile, Wish};
 
 use super::files;
-use crate::failure::Failure;
+use crate::ending::Failure;
 
 /// Built-in suites, name and text.
 pub(crate) const BUILT_IN: [(&str, &str); 18] = [
@@ -160,7 +160,7 @@ fn has_its_name(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fio"))
 }
 
-/// Headings of which every suite has one.
+/// Headings; every suite has at least one of them.
 const LOADS: [&str; 2] = ["[[workload]]", "[[program]]"];
 
 /// A suite of TOML, or a job file by its name or by what it holds.

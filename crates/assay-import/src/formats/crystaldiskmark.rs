@@ -366,7 +366,7 @@ fn figure(row: &Captures<'_>, op: Op, major: u32, share: Option<u8>) -> Option<F
             Some(number.as_str().parse::<u64>().ok()?.checked_mul(self::unit(unit.as_str(), Base::Binary)? as u64)?)
         }
         // Version 3 reads 1 MiB at a time; versions 4 to 6 128 KiB where they queue, 1 MiB where they do not.
-        // Of which version it is decides.
+        // So the version decides.
         _ if major == 0 => None,
         _ if sequential && (major < 4 || depth.is_none() && !unread) => Some(1 << 20),
         _ if sequential => Some(128 << 10),

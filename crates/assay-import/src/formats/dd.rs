@@ -345,7 +345,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         report.findings.push(Finding::SourceIncomplete { missing });
     }
     let Some(op) = op else {
-        // A copy from one medium to another, or one of which nobody knows.
+        // A copy from one medium to another, or from or to an unknown one.
         report.findings.push(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Direction { taken: None } });
         report.score("dd copy", rate / 1e6, "MB/s", true);
         return report;

@@ -275,8 +275,8 @@ fn is_above_totals(text: &Text, at: usize) -> bool {
     next.next().is_some_and(|next| start(&next, &starts[2..]))
 }
 
-/// The load by the options of a command, of which the input parameters tell the same where they are printed: with `-R` or
-/// in a copy they may be missing. What is not given is as the manual says.
+/// The load by the options of a command. The input parameters say the same where they are printed; with `-R` or in a copy
+/// they may be missing. Options that are not given have the manual's defaults.
 fn command(parsed: &mut Parsed, words: &[String]) {
     let options: Vec<&str> = words.iter().map(String::as_str).filter(|word| word.starts_with(['-', '/'])).collect();
     if options.is_empty() {
@@ -320,7 +320,7 @@ fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
     } else if line.starts_with("using random I/O") {
         parsed.pattern = Some(Pattern::Random);
     } else if line.starts_with("using sequential I/O") || line.starts_with("using interlocked sequential I/O") {
-        // A stride that is not the size of a block leaves gaps; it is told behind.
+        // A stride that is not the size of a block leaves gaps; it is printed at the end of the line.
         let stride = line.split_once("stride:").and_then(|(_, stride)| bytes(stride));
         parsed.pattern = (stride.is_none() || stride == parsed.block).then_some(Pattern::Sequential);
     } else if let Some((_, depth)) =

@@ -192,8 +192,8 @@ fn phase<'a>(report: &mut Report, get: &impl Fn(&str) -> Option<&'a str>) {
     }
 }
 
-/// A printed rate in bytes, of which elbencho cuts off what is no whole MiB: of slow media that is a part that counts. Where
-/// the operations tell the same more exactly, and agree, it is left to them.
+/// A printed rate in bytes. elbencho rounds it down to whole MiB, which loses much of a slow medium's rate. Where the
+/// operations agree with it, they give the rate, since they are more exact.
 pub(super) fn rate(printed: Option<f64>, unit: f64, iops: Option<f64>, block: Option<u64>) -> Option<f64> {
     let printed = printed?;
     let exact = iops.zip(block).is_some_and(|(iops, block)| {
@@ -221,7 +221,7 @@ pub(super) fn cut_off(rate: Option<f64>, unit: f64, iops: Option<f64>, op: Op) -
     Told { rate: whole(rate).map(|rate| rate.times(unit)), iops: whole(iops), ..Told::default() }
 }
 
-/// The area is told as the size of a file, and how many there are of each thread and directory.
+/// The area, from the size of a file and the number of files of each thread and directory.
 fn area(whole: &impl Fn(&str) -> Option<u64>, kind: Option<&str>, jobs: Option<u32>) -> Option<u64> {
     let size = whole("file size")?;
     match kind? {

@@ -21,7 +21,7 @@ const TITLE: &str = "Type,Write %,Block Size,Threads,Queue Depth/Thread,IOPS,Ban
 const MOST_HEAD: usize = 14;
 /// Most tests: there are some eighty.
 const LONGEST: usize = 1_000;
-/// What it puts before what it says of the drive where tests were shortened, so that nobody takes them for others.
+/// Prefixes of the drive's name where tests were shortened, so that their results are not taken for those of whole tests.
 const MARKS: [&str; 2] = ["FASTPRECOND-", "QUICKIE-INVALID-RESULTS-"];
 
 impl Format for EzFio {
@@ -176,7 +176,7 @@ impl EzFioRow {
         figure.latency_ns.mean = match op {
             Op::Read => self.latencies_ns[0],
             Op::Write => self.latencies_ns[1],
-            // Two, of which it prints the larger one on its screen.
+            // There are two; its screen shows the larger one.
             Op::Mixed => None,
         };
         Some(figure)

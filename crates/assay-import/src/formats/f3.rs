@@ -329,7 +329,7 @@ impl F3Run {
             check.counts.good = self.summary[0].unwrap_or(0);
             check.counts.corrupted = lost;
         }
-        // What was not read of a file that is followed by others; how long the last one is, nobody tells.
+        // The part of a file that was not read, if others follow; the length of the last file is not printed.
         for (file, _) in self.files.iter().rev().skip(1).filter(|(_, whole)| !whole) {
             let read = file.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
             check.counts.unreadable = check.counts.unreadable.saturating_add(FILE_SECTORS.saturating_sub(read));

@@ -346,7 +346,7 @@ fn the_file_is_gone_and_the_record_judged_when_a_run_ends() {
     }
 }
 
-/// The second of two runs is told when it begins, the first only if it looks again.
+/// The second of two runs learns of the other when it begins, the first only if it looks again.
 #[test]
 fn a_run_that_another_one_joined_says_so_once() {
     let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());

@@ -8,7 +8,7 @@ use assay_core::text::clean;
 use assay_device::{SurveyedMedium, Sysroot, TargetInfo, What, look, survey};
 use assay_engine::Control;
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output::{self, Questions, operand};
 use crate::signals;
 
@@ -48,7 +48,7 @@ enum Task {
     Both,
 }
 
-/// Asks, and runs the commands that the answers stand for. The command has help instead where nobody can answer.
+/// Asks, and runs the commands that the answers stand for. Where questions cannot be answered, help is printed instead.
 pub(crate) fn guide(questions: &mut Questions) -> Result<Exit, Failure> {
     let media = list()?;
     let chosen = match ask_medium(questions, &media)? {

@@ -14,7 +14,7 @@ use crate::report::Latencies;
 pub(super) struct Job {
     pub(super) name: String,
     pub(super) group: u32,
-    /// How many threads it stands for, where that is told.
+    /// Number of threads it stands for, where the output has it.
     pub(super) jobs: Option<u32>,
     /// Error number; 0 is none.
     pub(super) error: u32,
@@ -24,13 +24,13 @@ pub(super) struct Job {
     pub(super) sides: Vec<Side>,
     /// Where it ran, of several hosts.
     pub(super) host: Option<String>,
-    /// Its process, where that is told.
+    /// Its process, where the output has it.
     pub(super) pid: Option<u32>,
-    /// When it was printed, in milliseconds since 1970, where that is told.
+    /// When it was printed, in milliseconds since 1970, where the output has it.
     pub(super) printed_ms: Option<f64>,
     /// Whether it reports several jobs with different options.
     pub(super) grouped: bool,
-    /// What is told of disks in the same line: alike for all that was printed at once.
+    /// The disks in the same line, which are equal for all jobs that were printed at once.
     pub(super) disks: String,
     /// What of it is missing, where the text is cut off.
     pub(super) missing: Option<JobPart>,
@@ -125,8 +125,8 @@ pub(super) struct States {
 }
 
 impl States {
-    /// Whether a job is the first one again, in a later state, though nothing between them says so: it is of the
-    /// same process, where that is told, or has done more in more time. Clones of a job
+    /// Whether a job is the first one again, in a later state, though nothing between them says so: it has the same
+    /// process, where the output names it, or has done more in more time. Clones of a job
     /// (`numjobs`) are printed alike, but have run as long as it has, or have done as much.
     pub(super) fn is_later_state(&self, job: &Job) -> bool {
         let Some(first) = self.jobs.first() else { return false };

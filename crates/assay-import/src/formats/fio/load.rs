@@ -245,7 +245,7 @@ fn sync<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>) -> Option<Sync> {
         // O_SYNC and O_DSYNC have the same effect as a call behind each write.
         (None, None, Some("dsync")) => Some(Sync::Fdatasync),
         (None, None, Some(_)) => Some(Sync::Fsync),
-        // After every so many writes: there is no such load here.
+        // A sync after every `n` writes: assay has no such load.
         _ => None,
     }
 }
@@ -276,7 +276,7 @@ fn depth(engine: &str, depth: Option<u32>) -> Option<u32> {
     if SYNCHRONOUS.contains(&engine) { Some(1) } else { depth }
 }
 
-/// Sizes of reads and of writes, of which one may be the default.
+/// Sizes of reads and of writes. One of them may be the default.
 pub(super) fn block_sizes(text: &str, base: u64) -> [Option<u64>; 2] {
     let mut all = text.split(',').map(|part| if part.is_empty() { Some(4096) } else { size(part, base) });
     let read = all.next().flatten();

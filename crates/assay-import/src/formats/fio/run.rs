@@ -159,8 +159,8 @@ fn closed(call: Call, end: usize, number: u32) -> Section {
     section
 }
 
-/// Whether a job in terse form was printed at another time than the one before it: what is told of disks is another.
-/// Where nothing is told of them, one of a name that was there already.
+/// Whether a job in terse form was printed at another time than the one before it: its line has other values of disks. In
+/// a line without disks, the name of the job occurred before.
 fn apart(last: &Job, job: &Job, known: &[Job]) -> bool {
     match last.disks.is_empty() && job.disks.is_empty() {
         true => known.iter().any(|old| old.name == job.name && old.group == job.group),

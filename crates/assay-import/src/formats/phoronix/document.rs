@@ -73,8 +73,8 @@ impl Test {
         all.find_map(|option| option.trim().strip_prefix(name)?.strip_prefix(':')).map(str::trim)
     }
 
-    /// Name of the profile, its version where that is told, and whether it is one of the suite itself: others may do
-    /// anything by the same name.
+    /// Name of the profile, its version if it is given, and whether the profile is one of the suite itself: others of the
+    /// same name may do anything.
     pub(super) fn profile(&self) -> (&str, Option<(u32, u32)>, bool) {
         let (collection, name) = self.identifier.rsplit_once('/').unwrap_or(("pts", &self.identifier));
         let versioned = name.rsplit_once('-').and_then(|(name, version)| {

@@ -36,7 +36,7 @@ pub(super) enum Mega {
 }
 
 impl Mega {
-    /// Bytes of so many.
+    /// `value` of these in bytes.
     pub(super) fn bytes(self, value: f64) -> f64 {
         match self {
             // 9999 KiB are 9.76 MiB.

@@ -18,7 +18,7 @@ use super::ledgers;
 use super::words::fate_words;
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::FleetReportArgs;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{imports, output, queries, state};
 
 pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
@@ -331,7 +331,7 @@ mod tests {
 
     use super::*;
 
-    /// A node that was measured is not called recorded where its record cannot be shown, and the reason is told.
+    /// A node that was measured is not called recorded where its record cannot be shown, and the reason is printed.
     #[test]
     fn a_record_that_is_gone_and_one_that_is_broken_are_told_apart() {
         let node = |name: &str, fate| NodeEntry { fate: Some(fate), attempts: 1, ..NodeEntry::new(name, "/m") };
