@@ -19,19 +19,22 @@ mod plan;
 mod pool;
 mod progress;
 mod size;
+mod state;
 mod survey;
 mod tally;
 mod verdict;
 mod work;
 
 pub use content::{Content, FILE_BYTES, FileFormat, classify, fill, intact};
-pub use directory::{DIRECTORY, LeftCheck, VerifyError, left, remove};
-pub(crate) use directory::{HeldDirectory, STATE, State, failure_of, gone_error, remove_files, spread_name};
+pub(crate) use directory::{HeldDirectory, failure_of, gone_error, remove_files};
+pub use directory::{LeftCheck, VerifyError, left, remove};
 pub(crate) use medium::{DriverLayer, Folder, Mounted};
 pub(crate) use pass::StopReason;
 pub use plan::{CheckPlan, CheckSettings};
 pub(crate) use pool::Pool;
 pub use progress::{CheckPhase, CheckProgress};
+pub use state::DIRECTORY;
+pub(crate) use state::{STATE, State, spread_name};
 pub(crate) use survey::{Raw, Readable};
 pub(crate) use tally::{ChunkFindings, Tally};
 
@@ -46,9 +49,10 @@ use assay_core::verification::{
 };
 use assay_engine::Control;
 
-use self::directory::{Lacking, file_name, held};
+use self::directory::held;
 use self::pass::start_of;
 use self::size::{Map, Region, regions};
+use self::state::{Lacking, file_name};
 use self::survey::Seen;
 use self::verdict::{Scope, judge};
 use self::work::{Work, Worked, save};

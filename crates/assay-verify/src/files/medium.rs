@@ -9,7 +9,8 @@ use assay_core::verification::{Doubt, NoDirect, ReadBack};
 use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
 use assay_engine::{DirectSupport, FileExt, direct_support_of};
 
-use super::directory::{file_name, gone};
+use super::directory::gone;
+use super::state::file_name;
 use crate::sys;
 use crate::sys::Extent;
 

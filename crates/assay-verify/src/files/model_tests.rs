@@ -19,12 +19,11 @@ use assay_lab::media::{
 use assay_lab::{Backing, SplitMix};
 
 use super::content::{Content, FileFormat};
-use super::directory::State;
-use super::directory::files_of;
 use super::medium::{DriverLayer, Medium, Piece};
 use super::pass;
 use super::plan::{CheckPlan, CheckSettings};
 use super::pool::Pool;
+use super::state::{State, files_of};
 use super::tally::Tally;
 use super::verdict::{Judged, Scope, judge};
 use super::work::Work;

@@ -10,8 +10,9 @@ use assay_device::owned::Directory;
 use assay_device::{Sysroot, look};
 
 use super::content::{Content, FileFormat};
-use super::directory::{DIRECTORY, LOCK, Lacking, State, VerifyError, files_of, h2w_names, numbered, present};
+use super::directory::{VerifyError, present};
 use super::eviction;
+use super::state::{DIRECTORY, LOCK, Lacking, State, files_of, h2w_names, numbered};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;

@@ -15,13 +15,14 @@ use assay_core::verification::SECTOR_BYTES;
 use assay_device::owned::OwnDir;
 
 use super::content::{Content, FileFormat, PIECE};
-use super::directory::{State, failure_of};
+use super::directory::failure_of;
 use super::medium::DriverLayer;
 use super::pass::{Area, Ended, Moment, REACH, Save, StopReason, extent, start_of};
 use super::plan::{CheckPlan, CheckSettings};
 use super::pool::{Pool, Task};
 use super::progress::{CheckProgress, Timed};
 use super::size::{Map, Region, missing_upto, regions};
+use super::state::State;
 use super::tally::Tally;
 use super::verdict::{Retried, Rewritten};
 use super::{eviction, pass};
