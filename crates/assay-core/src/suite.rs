@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 pub use check::{LEAST_REPEATS, MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH, MAX_THINK, MOST_WITH_ENOUGH, PARTS, SuiteError};
-use check::{checked_workloads, is_name, narrow_enough};
-use file::SuiteFile;
+use check::{SuiteFile, checked_workloads, is_name, narrow_enough};
 use groups::{Extent, share};
 pub use groups::{LayoutRule, MAX_TOGETHER, WHOLE, leaders, members, part, together};
 pub use workload::{Analysis, SuiteWorkload};
@@ -17,7 +16,6 @@ use crate::units::{Bytes, exact_bytes, exact_duration};
 use crate::workload::{Op, Pattern, Sync};
 
 mod check;
-mod file;
 mod groups;
 mod refine;
 mod workload;

@@ -2,8 +2,7 @@
 
 use toml::Spanned;
 
-use super::check::{MAX_BLOCK, MAX_THINK, Refuse, SuiteError};
-use super::file::WorkloadFile;
+use super::check::{MAX_BLOCK, MAX_THINK, Refuse, SuiteError, WorkloadFile};
 use super::workload::SuiteWorkload;
 use crate::blocks::Blocks;
 use crate::priority::{Priorities, Priority};
