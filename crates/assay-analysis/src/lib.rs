@@ -18,7 +18,6 @@ mod published;
 mod quantity;
 pub mod rank;
 mod reading;
-mod result;
 #[cfg(test)]
 mod samples;
 mod settle;
@@ -28,7 +27,7 @@ pub use deciding::{
     ASSUMED_DAYS, Decides, LoadError, Needed, Values, by_model, deciding_load, deciding_quantity, loads_named,
     over_days,
 };
-pub use exclusion::{Absence, Excluded, NoFigureCause, Reason};
+pub use exclusion::{Absence, Achieved, Excluded, NoFigureCause, NoResult, Reason, result_of, why_invalid};
 pub use identity::{
     Identity, Listed, identity, listed_identity, names_model, short_name, unit_name, unit_of, unit_words,
 };
@@ -37,5 +36,4 @@ pub use overlap::{Alone, AtOnce, Member, at_once};
 pub use published::{PREFIX, PublishedError, published, published_records};
 pub use quantity::{Quantity, estimate, operations_for, percentile};
 pub use reading::{KNEE_FACTOR, LoadCurve, LoadPoint, Mark, Reading, held_by_bus, load_curves, loads, reading};
-pub use result::{Achieved, NoResult, result_of, why_invalid};
 pub use settle::{UnitNote, leave_out_copies, mark_doubtful, settle_units};

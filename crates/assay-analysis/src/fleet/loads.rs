@@ -11,13 +11,12 @@ use serde::Serialize;
 use super::run::{FleetRun, Node};
 use crate::admission::admit;
 use crate::deciding::deciding_quantity;
-use crate::exclusion::{Excluded, Reason};
+use crate::exclusion::{Achieved, Excluded, Reason, result_of};
 use crate::identity::identity;
 use crate::load::Load;
 use crate::overlap::{Common, common_starts};
 use crate::quantity::{Quantity, estimate};
 use crate::reading::{Mark, measurement};
-use crate::result::{Achieved, result_of};
 
 /// The nodes under one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]

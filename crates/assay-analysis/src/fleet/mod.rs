@@ -1,6 +1,5 @@
 //! A run on many nodes: what each node did, odd nodes, the sum over all nodes, and what each loses by the others.
 
-mod doubts;
 mod loads;
 mod odd;
 mod report;
@@ -8,10 +7,9 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use doubts::Doubt;
 pub use loads::{Beside, FleetRow, LoadRow, NoSum, NodeFigure, NodesTogether};
 pub use odd::{
     BelowAt, BelowNode, Inseparable, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, PlaceEffect, SlotResults, SlotRow,
 };
 pub use report::{Against, FleetReport, LoadLoss, NodeLoss, NotCompared, Starts, Sum, report, starts};
-pub use run::{FleetRun, Node};
+pub use run::{Doubt, FleetRun, Node};

@@ -12,12 +12,11 @@ use super::loads::{FleetRow, LoadRow};
 use super::run::FleetRun;
 use crate::admission::small_area;
 use crate::compare::{CompareRequest, RecordGroup, under};
-use crate::exclusion::Reason;
+use crate::exclusion::{Achieved, Reason, result_of};
 use crate::identity::{identity, suite};
 use crate::load::Load;
 use crate::quantity::displayed;
 use crate::rank::{LoadRanking, Notice, RankError, RankOptions, RankRemark, RankReport, SlotWarning, Unresolved, rank};
-use crate::result::{Achieved, result_of};
 
 /// The number of nodes that get an interval: those that deviate most. Longer lists are not read.
 const MOST_INTERVALS: usize = 20;

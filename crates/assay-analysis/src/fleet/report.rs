@@ -5,10 +5,9 @@ use assay_core::estimate::Estimate;
 use assay_core::observation::Observation;
 use serde::Serialize;
 
-use super::doubts::{Doubt, doubts};
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
 use super::odd::{BelowNode, NotRanked, OddNodes, SlotResults, far_below, odd, owners, ranked, set_apart, slots};
-use super::run::{FleetRun, is_small};
+use super::run::{Doubt, FleetRun, doubts, is_small};
 use crate::Excluded;
 use crate::admission::admit;
 use crate::compare::{CompareRequest, Pair, PairQuestion, RecordGroup, under};
@@ -17,8 +16,7 @@ use crate::exclusion::{Reason, excluded_whole};
 use crate::identity::{identity, suite};
 use crate::load::Load;
 use crate::overlap::factor;
-use crate::quantity::Quantity;
-use crate::quantity::displayed;
+use crate::quantity::{Quantity, displayed};
 use crate::reading::loads;
 
 /// What a run on many nodes says.

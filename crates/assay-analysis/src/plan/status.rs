@@ -8,7 +8,7 @@ use assay_core::suite::Suite;
 use serde::Serialize;
 
 use super::experiment_plan::{ExperimentPlan, ScheduledUnit};
-use crate::result::{Achieved, NoResult, result_of};
+use crate::exclusion::{Achieved, NoResult, result_of};
 
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
