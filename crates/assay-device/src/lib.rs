@@ -5,7 +5,6 @@
 //! results. Windows has no such trees; there the system is queried (`system`).
 
 mod block;
-mod conditions;
 mod counters;
 mod error;
 mod files;
@@ -21,12 +20,11 @@ mod sensors;
 mod storage;
 mod system;
 
-pub use conditions::{Firmware, HostLoad, HostState, LoadState, ThrottleState};
 pub use counters::{Counters, ProofMeter};
 pub use error::DeviceError;
 pub use files::Sysroot;
 pub use guard::{SurveyedMedium, survey};
-pub use host::{available_memory, host};
+pub use host::{Firmware, HostLoad, HostState, LoadState, ThrottleState, available_memory, host};
 pub use klog::KernelLog;
 pub use look::{Seen, TargetInfo, What, look, look_by_dev};
 pub use mounts::swaps_on;

@@ -2,7 +2,6 @@
 
 mod bus;
 mod mmc;
-mod queue;
 mod scsi;
 
 pub(crate) use bus::{bus_towards, clean, maker_of_model as maker};
@@ -26,7 +25,7 @@ pub(crate) fn describe(sysroot: &Sysroot, disk: &Node) -> Medium {
     if let Some(card) = mmc::card_of(sysroot, disk) {
         let mut facts = mmc::describe_mmc(sysroot, &card);
         let is_a2 = facts.claimed_classes.iter().any(|class| class == "A2");
-        facts.command_queue = (card.kind == MediumKind::Sd).then(|| queue::of_card(sysroot, &card, is_a2));
+        facts.command_queue = (card.kind == MediumKind::Sd).then(|| mmc::of_card(sysroot, &card, is_a2));
         return facts;
     }
     if name.starts_with("nvme") {

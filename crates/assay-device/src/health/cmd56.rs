@@ -176,5 +176,312 @@ pub(super) fn first_usable(
 }
 
 #[cfg(test)]
-#[path = "cmd56_tests.rs"]
-mod tests;
+mod tests {
+    //! Answers of cards, built again from what their owners published.
+
+    use super::*;
+    use crate::health::ask::tests::{block, count, refuses_fillers};
+    use assay_core::health::CounterKind as K;
+
+    fn counts<const N: usize>(parsed: &Parsed, kinds: [K; N]) -> [i64; N] {
+        kinds.map(|kind| count(parsed, kind).unwrap_or_else(|| panic!("{kind:?}")))
+    }
+
+    fn be(number: u32) -> [u8; 4] {
+        number.to_be_bytes()
+    }
+
+    /// The block of a card with a controller of Silicon Motion.
+    struct SiliconMotion {
+        flash: [u8; 9],
+        spare: u16,
+        bad: u8,
+        good: u16,
+        total: u32,
+        left: u16,
+        mean: u16,
+        least: u16,
+        most: u16,
+        power: u32,
+        cut: u16,
+        refreshed: u16,
+    }
+
+    impl SiliconMotion {
+        fn block(&self) -> Vec<u8> {
+            block(
+                512,
+                &[
+                    (0, &self.flash),
+                    (16, &self.spare.to_be_bytes()),
+                    (32, &[self.bad]),
+                    (64, &self.good.to_be_bytes()),
+                    (80, &be(self.total)),
+                    (96, &self.left.to_be_bytes()),
+                    (98, &self.mean.to_be_bytes()),
+                    (100, &self.least.to_be_bytes()),
+                    (102, &self.most.to_be_bytes()),
+                    (112, &be(self.power)),
+                    (128, &self.cut.to_be_bytes()),
+                    (160, &self.refreshed.to_be_bytes()),
+                ],
+            )
+        }
+    }
+
+    #[test]
+    fn no_argument_sends_data_to_a_card() {
+        for argument in Argument::ALL {
+            assert_eq!(argument.value() & 1, 1, "{argument:?}: bit 0 is the direction, 1 is from the card");
+        }
+    }
+
+    #[test]
+    fn what_fills_a_buffer_is_no_answer_to_any_argument() {
+        for argument in Argument::ALL {
+            refuses_fillers(LENGTH, |bytes| parse(argument, bytes));
+        }
+    }
+
+    #[test]
+    fn an_industrial_card_of_western_digital_is_read() {
+        // The first 96 bytes as dumped in sdmon issue 16; zeros follow there.
+        let head: [u8; 96] = [
+            0x44, 0x57, 0x32, 0x30, 0x30, 0x37, 0x31, 0x30, 0x01, 0x01, 0x01, 0x1f, 0x00, 0x00, 0x06, 0x01, 0x01, 0x0c,
+            0x44, 0x4d, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x11, 0x00, 0x03, 0x03, 0x03, 0x02, 0x02, 0x01, 0x00, 0x00,
+            0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x57, 0x65, 0x73, 0x74, 0x65,
+            0x72, 0x6e, 0x20, 0x44, 0x69, 0x67, 0x69, 0x74, 0x61, 0x6c, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+            0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+            0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        ];
+        let parsed = parse(Argument::First, &block(512, &[(0, &head)])).unwrap();
+        assert_eq!(counts(&parsed, [K::PercentageUsed, K::PowerCycles]), [0, 17]);
+        assert_eq!(parsed.raw.len(), 512);
+    }
+
+    #[test]
+    fn a_worn_industrial_card_of_sandisk_is_read() {
+        // Form of Western Digital's manual: 0x64 is 99 to 99.99 % used, more is beyond.
+        for (said, used) in [(0x64, 99), (0x65, 100), (0xc8, 199)] {
+            let parsed = parse(Argument::First, &block(512, &[(0, b"DS210304"), (8, &[said])])).unwrap();
+            assert_eq!(count(&parsed, K::PercentageUsed), Some(used));
+        }
+        assert_eq!(parse(Argument::First, &block(512, &[(0, b"DS210304")])).unwrap_err().why, NoAnswer::Inconsistent);
+    }
+
+    #[test]
+    fn an_i400_of_micron_is_read() {
+        // sdmon issue 15: signature 0x4d 0x45, steps of 1 %, of a new card.
+        let parsed = parse(Argument::Micron, &block(512, &[(0, b"ME"), (7, &[1, 1, 0])])).unwrap();
+        assert_eq!(count(&parsed, K::PercentageUsed), Some(1));
+        assert_eq!(parse(Argument::Micron, &block(512, &[(0, b"ME")])).unwrap_err().why, NoAnswer::Inconsistent);
+    }
+
+    #[test]
+    fn an_s_56u_of_swissbit_is_read() {
+        // sdmon pull request 19.
+        let answer = block(
+            512,
+            &[
+                (0, b"Sw"),
+                (32, b"W0112"),
+                (48, &be(0x0001_86a0)),
+                (52, &be(3)),
+                (56, &be(0x08b6)),
+                (60, &be(1)),
+                (68, &be(1)),
+                (72, &be(0x28)),
+                (80, &[99]),
+                (86, &[0x18, 0x10]),
+                (88, &be(0x01e2)),
+                (92, &be(0x63)),
+                (116, &be(19)),
+            ],
+        );
+        let parsed = parse(Argument::Swissbit, &answer).unwrap();
+        let kinds = [K::RatedEraseCycles, K::MostEraseCycles, K::TotalEraseCycles, K::MeanEraseCycles];
+        assert_eq!(counts(&parsed, kinds), [100_000, 3, 2230, 1]);
+        let kinds = [K::LifeLeftPercent, K::SpareBlocks, K::LaterBadBlocks, K::CrcErrors, K::PowerCycles];
+        assert_eq!(counts(&parsed, kinds), [99, 482, 0, 0, 19]);
+    }
+
+    #[test]
+    fn an_iudd33k_of_adata_and_a_460t_of_transcend_are_read() {
+        // sdmon pull request 22.
+        let adata = block(
+            512,
+            &[
+                (0, &[0x09, 0x41]),
+                (24, &10u16.to_be_bytes()),
+                (27, &[34]),
+                (36, &be(1)),
+                (40, &be(2)),
+                (64, &be(60_351)),
+                (68, &30u16.to_be_bytes()),
+                (70, &[100]),
+                (76, &be(8)),
+                (88, b"SM2706"),
+                (128, b"V0217"),
+            ],
+        );
+        let parsed = parse(Argument::Adata, &adata).unwrap();
+        let kinds =
+            [K::InitialBadBlocks, K::LaterBadBlocks, K::MostEraseCycles, K::TotalEraseCycles, K::LifeLeftPercent];
+        assert_eq!(counts(&parsed, kinds), [10, 0, 1, 2, 100]);
+        assert_eq!(count(&parsed, K::PowerCycles), Some(8));
+        // sdmon issue 44: the card of Transcend answers in this form.
+        let transcend = block(
+            512,
+            &[
+                (0, &[0x09, 0x41]),
+                (24, &5u16.to_be_bytes()),
+                (30, &198u16.to_be_bytes()),
+                (36, &be(2)),
+                (40, &be(405)),
+                (68, &30u16.to_be_bytes()),
+                (70, &[100]),
+                (76, &be(12)),
+            ],
+        );
+        let asked = |argument| if argument == Argument::Adata { Ok(transcend.clone()) } else { Ok(vec![0xff; 512]) };
+        let parsed = first_usable(Argument::of_maker(0x74, true), asked).unwrap();
+        let kinds = [K::InitialBadBlocks, K::SpareBlocks, K::MostEraseCycles, K::TotalEraseCycles, K::PowerCycles];
+        assert_eq!(counts(&parsed, kinds), [5, 198, 2, 405, 12]);
+    }
+
+    #[test]
+    fn a_230i_of_transcend_is_read() {
+        // sdmon pull request 20.
+        let answer =
+            block(512, &[(0, b"Tr"), (16, &[0x10]), (18, &[4, 3]), (27, &[0x33]), (70, &[100]), (87, b"SM2707E")]);
+        let parsed = parse(Argument::Transcend, &answer).unwrap();
+        assert_eq!(counts(&parsed, [K::LaterBadBlocks, K::SpareBlocks, K::LifeLeftPercent]), [0, 51, 100]);
+    }
+
+    #[test]
+    fn a_card_of_longsys_is_read() {
+        // Layout of sdmon as of 94cda42 (signature 0x70 0x58); figures made up, as no owner published any.
+        let answer = block(
+            512,
+            &[
+                (0, &[0x70, 0x58]),
+                (16, &20u32.to_le_bytes()),
+                (20, &1u32.to_le_bytes()),
+                (24, &2_000_000u64.to_le_bytes()),
+                (32, &40u32.to_le_bytes()),
+                (44, &98u32.to_le_bytes()),
+            ],
+        );
+        let parsed = parse(Argument::First, &answer).unwrap();
+        let kinds = [K::InitialBadBlocks, K::LaterBadBlocks, K::WrittenBytes, K::SpareBlocks, K::LifeLeftPercent];
+        assert_eq!(counts(&parsed, kinds), [20, 1, 1_024_000_000, 40, 98]);
+    }
+
+    #[test]
+    fn a_card_of_innodisk_is_read() {
+        // Layout of sdmon as of 94cda42 (signature 0x4c 0x58); figures made up.
+        let answer = block(512, &[(0, b"LX"), (24, &[60, 4, 1]), (36, &be(9)), (44, &be(5))]);
+        let parsed = parse(Argument::Innodisk, &answer).unwrap();
+        let kinds = [K::SpareBlocks, K::InitialBadBlocks, K::LaterBadBlocks, K::MostEraseCycles, K::MeanEraseCycles];
+        assert_eq!(counts(&parsed, kinds), [60, 4, 1, 9, 5]);
+    }
+
+    const SDCE: SiliconMotion = SiliconMotion {
+        flash: [0x98, 0x3e, 0xa8, 0x03, 0x7a, 0xe4, 0x08, 0x16, 0x00],
+        spare: 12,
+        bad: 24,
+        good: 9981,
+        total: 66,
+        left: 9997,
+        mean: 1,
+        least: 1,
+        most: 1,
+        power: 16,
+        cut: 0,
+        refreshed: 0,
+    };
+
+    #[test]
+    fn an_sdce_of_kingston_and_an_m1aa_of_goodram_are_read() {
+        // sdmon issue 30.
+        let parsed = parse(Argument::SiliconMotion, &SDCE.block()).unwrap();
+        let kinds = [K::SpareBlocks, K::InitialBadBlocks, K::LifeLeftPercent, K::TotalEraseCycles, K::PowerCycles];
+        assert_eq!(counts(&parsed, kinds), [12, 24, 99, 66, 16]);
+        // sdmon issue 40.
+        let goodram = SiliconMotion {
+            flash: [0x98, 0x3a, 0x98, 0xb3, 0x76, 0x72, 0x08, 0x0e, 0x00],
+            spare: 9,
+            bad: 4,
+            good: 9973,
+            total: 2402,
+            left: 9990,
+            mean: 3,
+            least: 1,
+            most: 4,
+            power: 38,
+            cut: 4,
+            refreshed: 0,
+        };
+        let parsed = parse(Argument::SiliconMotion, &goodram.block()).unwrap();
+        let kinds = [K::LeastEraseCycles, K::MeanEraseCycles, K::MostEraseCycles, K::UnsafeShutdowns];
+        assert_eq!(counts(&parsed, kinds), [1, 3, 4, 4]);
+    }
+
+    #[test]
+    fn a_card_of_apacer_that_claims_453_percent_of_life_keeps_its_other_counters() {
+        // sdmon issue 2.
+        let apacer = SiliconMotion {
+            flash: [0x98, 0xde, 0x94, 0x93, 0x76, 0x51, 0x08, 0x04, 0x04],
+            spare: 45,
+            bad: 77,
+            good: 9820,
+            total: 13_807_590,
+            left: 45_300,
+            mean: 13_590,
+            least: 3,
+            most: 13_665,
+            power: 208,
+            cut: 0,
+            refreshed: 2877,
+        };
+        let parsed = parse(Argument::SiliconMotion, &apacer.block()).unwrap();
+        assert_eq!(count(&parsed, K::LifeLeftPercent), None);
+        let kinds = [K::MeanEraseCycles, K::MostEraseCycles, K::RefreshedBlocks, K::PowerCycles];
+        assert_eq!(counts(&parsed, kinds), [13_590, 13_665, 2877, 208]);
+    }
+
+    #[test]
+    fn what_is_no_health_is_refused() {
+        // sdmon issue 18: a nameless card answers with the code of a boot sector.
+        let boot = block(512, &[(0, &[0xfa, 0xb8, 0x00, 0x10, 0x8e, 0xd0, 0xbc, 0x00, 0xb0]), (510, &[0x55, 0xaa])]);
+        for argument in Argument::ALL {
+            assert_eq!(parse(argument, &boot).unwrap_err().why, NoAnswer::Inconsistent, "{argument:?}");
+        }
+        let disordered = SiliconMotion { least: 9, ..SDCE };
+        assert_eq!(parse(Argument::SiliconMotion, &disordered.block()).unwrap_err().why, NoAnswer::Inconsistent);
+        let good = SiliconMotion { good: 10_001, ..SDCE };
+        assert_eq!(parse(Argument::SiliconMotion, &good.block()).unwrap_err().why, NoAnswer::Inconsistent);
+    }
+
+    #[test]
+    fn who_publishes_no_layout_is_not_asked() {
+        let never = |_| panic!("asked");
+        let refusal = first_usable(Argument::of_maker(0x1b, true), never).unwrap_err(); // Samsung
+        assert_eq!(refusal.why, NoAnswer::NoPublicLayout);
+        // A maker that is not known may be one whose number is not public.
+        let mut asked = Vec::new();
+        let refusal = first_usable(Argument::of_maker(0xad, false), |argument| {
+            asked.push(argument);
+            Err(NoAnswer::TimedOut.into())
+        });
+        assert_eq!(refusal.unwrap_err().why, NoAnswer::TimedOut);
+        assert_eq!(asked, [Argument::First, Argument::Micron, Argument::Innodisk]);
+        // Without root there is no second question.
+        let mut asked = 0;
+        let _ = first_usable(Argument::of_maker(0xad, false), |_| {
+            asked += 1;
+            Err(NoAnswer::NeedsRoot.into())
+        });
+        assert_eq!(asked, 1);
+    }
+}

@@ -6,7 +6,6 @@ pub mod cmd56;
 pub mod ext_csd;
 pub mod nvme;
 mod reader;
-mod sysfs;
 
 pub use ask::{Argument, Ask, Disk, Parsed, Question, Refusal};
 pub use reader::HealthReader;

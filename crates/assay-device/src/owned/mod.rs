@@ -16,10 +16,8 @@ mod directory;
 mod lock;
 mod own;
 mod system;
-mod tree;
 
 pub use attributes::{Access, Caching, Cause, OwnedError, Space, is_temporary};
 pub use directory::Directory;
 pub use lock::{Lock, Locked};
-pub use own::{OwnDir, OwnEntry};
-pub use tree::{Tree, copy_data};
+pub use own::{OwnDir, OwnEntry, Tree, copy_data};

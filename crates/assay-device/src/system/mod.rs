@@ -2,22 +2,18 @@
 //! own, and one file for what all Unix systems share. Linux answers everything else by its trees, so `host`, `target`
 //! and similar functions return nothing there.
 
-#[cfg(not(windows))]
-mod asks;
 pub mod descriptors;
 #[cfg(not(windows))]
 mod linux;
-#[cfg(windows)]
-mod no_asks;
 #[cfg(any(windows, test))]
 mod spelling;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(not(windows))]
-pub(crate) use asks::SystemAsks;
+pub(crate) use linux::SystemAsks;
 #[cfg(windows)]
-pub(crate) use no_asks::SystemAsks;
+pub(crate) use windows::SystemAsks;
 
 #[cfg(not(windows))]
 pub(crate) use linux::{

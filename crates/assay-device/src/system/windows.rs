@@ -1,6 +1,5 @@
-//! Windows.
+//! Windows. Disks are not asked for their health there.
 
-pub(crate) use super::spelling::as_written;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -10,6 +9,7 @@ use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
 use std::path::Path;
 
+use assay_core::health::NoAnswer;
 use assay_core::medium::{BlockNode, Bus, Medium, MediumKind};
 use assay_core::record::Host;
 use assay_core::text::{harmless, label};
@@ -38,10 +38,13 @@ use windows_sys::Win32::System::WindowsProgramming::{DRIVE_RAMDISK, DRIVE_REMOTE
 use crate::counters::Counters;
 use crate::error::{DeviceError, shown};
 use crate::files::Stat;
+use crate::health::{self, Ask, Question, Refusal};
 use crate::look::{Seen, TargetInfo, What, bare};
 use crate::storage::Backing;
 use crate::system::descriptors;
 use crate::system::spelling::{as_asked, as_root, driver, is_device};
+
+pub(crate) use super::spelling::as_written;
 
 // Queries of disk and volume drivers, and of volumes. They need no rights if a device is opened only for them.
 
@@ -466,6 +469,19 @@ pub fn host_name() -> String {
     let done = unsafe { GetComputerNameExW(ComputerNamePhysicalDnsHostname, room.as_mut_ptr(), &raw mut length) };
     let units = room.get(..length as usize).filter(|_| done != 0).unwrap_or_default();
     String::from_utf16_lossy(units)
+}
+
+/// The system.
+#[derive(Debug)]
+pub(crate) struct SystemAsks {
+    /// Whether the trees are of this machine.
+    pub(crate) is_here: bool,
+}
+
+impl Ask for SystemAsks {
+    fn ask(&self, _disk: &health::Disk, _question: Question) -> Result<Vec<u8>, Refusal> {
+        Err(if self.is_here { NoAnswer::NotAsked } else { NoAnswer::NotHere }.into())
+    }
 }
 
 #[cfg(test)]
