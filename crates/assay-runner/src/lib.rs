@@ -3,8 +3,6 @@
 //! [`PreparedRun::prepare`] checks a request, and [`PreparedRun::execute`] runs it. It tells an [`Observer`] what happens
 //! and hands it the record after every repeat, so that a crash loses at most the repeat under way.
 
-mod access;
-mod adaptive;
 mod area;
 mod budget;
 mod choose;
@@ -15,9 +13,6 @@ mod evidence;
 mod judge;
 mod pace;
 mod prepare;
-mod proof;
-mod recompute;
-mod refusal;
 mod request;
 #[cfg(test)]
 mod samples;
@@ -30,20 +25,15 @@ mod summary;
 mod system;
 mod timeout;
 mod together;
-#[cfg(not(windows))]
-#[path = "system/unix.rs"]
-mod unix;
-mod watch;
 
-pub use adaptive::{MOST_REPEATS, longest_time};
 pub use assay_device::random;
 pub use assay_programs::SourceTree;
-pub use budget::longest_repeat;
+pub use budget::{MOST_REPEATS, longest_repeat, longest_time};
 pub use choose::{EngineChoice, OwnEngine, Peer};
 pub use emit::Observer;
 pub use error::RunError;
+pub use judge::recomputed;
 pub use prepare::PreparedRun;
-pub use recompute::recomputed;
 pub use request::{RawMode, Resumption, RunRequest};
 pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};
 pub use timeout::HANG_AFTER;

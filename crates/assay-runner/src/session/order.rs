@@ -14,15 +14,13 @@ use assay_core::workload::{Op, Pattern, Workload};
 
 use super::plan::{LoadEntry, MeasuredPart, Next, RepeatPlan, Turn, complete, completed, no_room, reported_at_end};
 use super::run::Session;
-use crate::adaptive;
-use crate::adaptive::bus_reached;
-use crate::budget::{PLANNED_SLOT, weight};
+use crate::budget::{PLANNED_SLOT, bus_reached, weight};
+use crate::judge::Proof;
 use crate::pace::offered;
-use crate::proof::Proof;
 use crate::request::as_before;
-use crate::scratch;
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 use crate::together::{Ability, AbleLoad, CommonLoad, CommonLoads, timed};
+use crate::{budget, scratch};
 
 /// A repeat in which the process was stopped is made again this often: where it is stopped over and over
 /// (cpulimit(1) does that, ten times a second) there is no figure.
@@ -209,16 +207,16 @@ impl Session<'_> {
         let slot = match confidence {
             None => self.budget.slot(left),
             Some(wish)
-                if extra && self.record().measurements[group(index)].iter().all(|m| adaptive::reached(m, wish)) =>
+                if extra && self.record().measurements[group(index)].iter().all(|m| budget::reached(m, wish)) =>
             {
                 return None;
             }
             Some(_) if extra => {
                 let first = to_come.iter().filter(|(_, round)| least(*round));
-                let reserved = first.map(|(index, _)| usual.min(adaptive::longest(workload(*index)))).sum();
-                adaptive::extra_slot(workload(index), self.budget.left(), reserved, usual)?
+                let reserved = first.map(|(index, _)| usual.min(budget::longest(workload(*index)))).sum();
+                budget::extra_slot(workload(index), self.budget.left(), reserved, usual)?
             }
-            Some(_) => adaptive::slot(workload(index), self.budget.left(), left),
+            Some(_) => budget::slot(workload(index), self.budget.left(), left),
         };
         let slot = if round == 0 { self.first_slot(slot) } else { slot };
         // Both instruments get the same share.
@@ -240,7 +238,7 @@ impl Session<'_> {
                 note_missing(measurement, planned, (why, entry), &record.outcome);
             }
             if let (Some(wish), Outcome::Running) = (confidence, &record.outcome) {
-                adaptive::conclude(measurement, wish);
+                budget::conclude(measurement, wish);
             }
             for warning in measurement.warnings.iter().filter(|w| reported_at_end(&w.finding)) {
                 self.emitter.emit(EventKind::warning(&measurement.workload, warning));
@@ -315,7 +313,7 @@ impl Session<'_> {
         let (&(index, round), suite) = (to_come.first()?, &self.request.suite);
         let settled = *entries[index].settled.get_or_insert(self.settle(&entries[index], order));
         let measurement = &self.record().measurements[index];
-        if !settled.has(round, suite) || round >= LEAST_REPEATS && adaptive::known(measurement, wish) {
+        if !settled.has(round, suite) || round >= LEAST_REPEATS && budget::known(measurement, wish) {
             return None;
         }
         // The least number of repeats of each workload comes before further ones of any.
@@ -366,7 +364,7 @@ impl Session<'_> {
         let open = order.repeats[next..].iter().filter(|(index, round)| {
             let settled = entries[*index].settled;
             settled.is_none_or(|settled| settled.has(*round, suite))
-                && (*round < LEAST_REPEATS || !adaptive::known(&measurements[*index], wish))
+                && (*round < LEAST_REPEATS || !budget::known(&measurements[*index], wish))
         });
         (done, done + u32::try_from(open.count()).unwrap_or(u32::MAX))
     }

@@ -13,12 +13,11 @@ use assay_engine::{RepeatSpec, Target};
 use assay_original::ToolSubject;
 
 use super::run::Session;
-use crate::adaptive;
-use crate::adaptive::AdaptiveStop;
-use crate::budget::Share;
+use crate::budget;
+use crate::budget::{AdaptiveStop, Share};
 use crate::choose::Instrument;
+use crate::judge::Proof;
 use crate::pace::{Pace, offered, time_between};
-use crate::proof::Proof;
 use crate::request::lasted_ns;
 use crate::timeout::SLOW;
 
@@ -83,7 +82,7 @@ impl Session<'_> {
             let duration = (share.duration + share.ramp).saturating_sub(lasted).max(SHORTEST_SOAK);
             share = Share { ramp: Duration::ZERO, duration, ..share };
         } else if let (Some(wish), false) = (self.request.confidence, self.engines.are_originals()) {
-            let (stretched, limits) = adaptive::stretch(share, fitted.op, wish);
+            let (stretched, limits) = budget::stretch(share, fitted.op, wish);
             share = stretched;
             stop = Some(AdaptiveStop::new(limits));
         }

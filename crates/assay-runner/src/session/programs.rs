@@ -26,7 +26,7 @@ use crate::choose::{EngineChoice, Instrument, Peer};
 use crate::crosscheck::Order;
 use crate::system::TIMED_OUT;
 use crate::timeout::{AFTER_STOP, SYNC};
-use crate::{crosscheck, proof};
+use crate::{crosscheck, judge};
 
 /// Between two looks at a program.
 const LOOK: Duration = Duration::from_millis(50);
@@ -237,7 +237,7 @@ impl Session<'_> {
             deadline: Instant::now() + time,
             seed: self.request.seed ^ round,
             tree: Arc::clone(&self.request.source_tree),
-            counters: Box::new(move || proof::read(meter.as_deref())),
+            counters: Box::new(move || judge::read(meter.as_deref())),
         };
         let (fitted, (sender, answer)) = (fitted.clone(), channel());
         let begun = std::thread::Builder::new().spawn(move || {
@@ -455,7 +455,7 @@ impl Session<'_> {
         time: Duration,
         round: u32,
     ) -> Result<Made, ProgramTrouble> {
-        let before = proof::read(self.meter.as_deref());
+        let before = judge::read(self.meter.as_deref());
         let report = self.original(tool, fitted, time, round).map_err(|trouble| match trouble {
             // What the host lacks is no fault of the medium.
             engine::RepeatTrouble::Setup(said) => ProgramTrouble::LeftOut(Shortfall::Refused { said }),
@@ -465,7 +465,7 @@ impl Session<'_> {
             },
         })?;
         let report = report.ok_or(ProgramTrouble::Stopped)?;
-        let crossed = before.zip(proof::read(self.meter.as_deref())).map(|(before, after)| after - before);
+        let crossed = before.zip(judge::read(self.meter.as_deref())).map(|(before, after)| after - before);
         let timed = Timed { elapsed: report.elapsed, processor: None, crossed };
         let figure = ProgramFigure { of: "", value: report.value, unit: operations_unit(&fitted.program), timed };
         // What it wrote is counted.

@@ -17,18 +17,17 @@ use assay_stats::{geometric, geometric_until_known};
 
 use super::plan::{LoadEntry, Next, Planned, Turn, completed, reported_at_end};
 use super::run::Session;
-use crate::adaptive::AdaptiveStop;
+use crate::budget::AdaptiveStop;
 use crate::choose::Instrument;
 use crate::crosscheck::Order;
 use crate::emit::Journal;
 use crate::evidence::{efficiency, judge_shape, keep};
-use crate::judge::judge;
-use crate::proof::Proof;
+use crate::judge::{Proof, judge};
 use crate::request::lasted_ns;
 use crate::summary::{Interval, batching, estimate, half_width, repeat_of_window, replace_findings};
 use crate::timeout::{NoAnswer, SYNC, no_thread, within};
 use crate::together::{RepeatStep, Start, Word, sleep_until_set_up, timed};
-use crate::{crosscheck, proof, summary};
+use crate::{crosscheck, judge, summary};
 
 /// Operations of an open loop that are begun later than this share of their latency falsify it.
 const LATE_SHARE: f64 = 0.05;
@@ -206,7 +205,7 @@ impl Session<'_> {
         let (started, started_ns) = (wall_clock(), self.emitter.elapsed_ns());
         let suspended = self.control.suspended();
         let mark = self.host_monitor.before();
-        let before = proof::read(self.meter.as_deref());
+        let before = judge::read(self.meter.as_deref());
         // A soak runs alone.
         let soak = planned.iter().find(|planned| planned.soak).map(|planned| planned.index);
         let mut journal = soak.map(|_| Journal::new(&started, started_ns));
@@ -236,7 +235,7 @@ impl Session<'_> {
             None => self.engines.run(&work, &subject, &self.control, &mut on_sample),
         };
         let stopped = self.control.stopped();
-        let after = proof::read(self.meter.as_deref());
+        let after = judge::read(self.meter.as_deref());
         self.area.remove_original();
         let mut findings = self.host_monitor.after(&mark);
         let suspended = self.control.suspended() - suspended;

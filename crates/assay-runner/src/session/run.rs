@@ -24,10 +24,10 @@ use crate::evidence::HostMonitor;
 use crate::pace::Pace;
 use crate::prepare::PreparedRun;
 use crate::request::RunRequest;
+use crate::sensors::{Watch, note_down};
 use crate::timeout::{AFTER_STOP, DeviceHealth, HUNG_ALREADY, SYNC};
 use crate::together::Rendezvous;
-use crate::watch::{Watch, note_down};
-use crate::{proof, refusal};
+use crate::{judge, prepare};
 
 /// How long the null engine runs.
 const CALIBRATION: Duration = Duration::from_millis(30);
@@ -79,7 +79,7 @@ impl<'o> Session<'o> {
         let PreparedRun { request, seen, mut draft, engines, area_bytes, findings, access, sysroot } = run;
         let area = access.area(&request, seen.logical_block_bytes)?;
         let area_bytes = aligned(&request, area_bytes, area.alignment().map_or(1, u64::from))?;
-        refusal::try_out(&request, &area)?;
+        prepare::try_out(&request, &area)?;
         let done = draft.settings();
         let budget = Budget::new(workloads_time(&request.suite), workloads_bytes(&request.suite))
             .after(done.written_bytes)
@@ -99,7 +99,7 @@ impl<'o> Session<'o> {
         note_down(&request.notes, &mut draft.fill().sensors);
         let mut session = Self {
             // Where there is none, that was found before.
-            meter: proof::meter(&sysroot, &seen).ok().map(Arc::new),
+            meter: judge::meter(&sysroot, &seen).ok().map(Arc::new),
             watch: Watch::start(&sysroot, &seen.leaves, &request.sensors),
             host_monitor: HostMonitor::new(&sysroot, &seen),
             device_health: device_health(&seen),
