@@ -13,7 +13,7 @@ use crate::inventory::{Ansible, InventoryNode};
 use crate::launch::{Launcher, NodeEnd};
 use crate::ledger::{Fate, NodeEntry};
 use crate::meeting::{MeetingRules, Mode};
-use crate::program::{Build, own_program};
+use crate::message::{Build, own_program};
 use crate::remote::{CommandOutput, DayClock, RemoteError, RemoteNode, RemoteVolume, each_at_once};
 
 /// Longest answer, in bytes.

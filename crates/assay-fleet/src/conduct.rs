@@ -18,7 +18,7 @@ use crate::key::RunKey;
 use crate::launch::{FarEnd, Launch, Launched, Launcher, NodeEnd, NodeGroup, NodePlace, Tunnel};
 use crate::ledger::{Fate, Ledger, NodeEntry};
 use crate::meeting::{MeetingRules, Mode};
-use crate::program::Build;
+use crate::message::Build;
 use crate::system;
 use crate::transport::Endpoint;
 

@@ -20,8 +20,7 @@ use crate::event_queue::{CoordinatorEvent, CoordinatorEvents, EventSender, event
 use crate::join::connect;
 use crate::key::{Greeting, Purpose, RunKey, nonce};
 use crate::meeting::{Decision, Meeting, MeetingRules};
-use crate::message::{FromCoordinator, FromNode, PROTOCOL};
-use crate::program::{Build, known_commit};
+use crate::message::{Build, FromCoordinator, FromNode, PROTOCOL, known_commit};
 use crate::settle::{FarBelow, Settled};
 use crate::system;
 use crate::transport::{Connection, Endpoint, Listener};

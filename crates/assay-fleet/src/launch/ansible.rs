@@ -10,7 +10,7 @@ use super::process::{EventSource, Launched, MOST_LINE, NodeEnd, OutputEvent, wit
 use super::request::{Launch, NodeGroup};
 use crate::ansible::{AnsibleEvent, Playbook, PrivateDirectory, TaskStatus};
 use crate::ledger::{Inventory, NodeUnit};
-use crate::program::own_program;
+use crate::message::own_program;
 
 /// Starts all nodes.
 pub(super) fn start(launch: &Launch<'_>) -> Vec<NodeGroup> {
