@@ -5,26 +5,23 @@
 
 mod document;
 mod error;
-mod id;
-mod keeper;
 mod matcher;
 mod observation;
-mod owner;
 mod query;
 mod spool;
 mod sqlite;
 mod store;
 mod system;
 
-pub use document::{LARGEST as LARGEST_DOCUMENT, read as read_document, receive as receive_document};
+pub use document::{
+    LARGEST as LARGEST_DOCUMENT, Owner, OwnerState, new_id, read as read_document, receive as receive_document,
+};
 pub use error::StoreError;
-pub use id::new_id;
-pub use keeper::{Keeper, Kept};
 pub use matcher::{Described, Misspelt, Terms};
 pub use observation::{ObservationDetail, observed};
-pub use owner::{Owner, OwnerState};
 pub use query::{divided, headed};
 pub use spool::{Disk, Files, Spool};
+pub use spool::{Keeper, Kept};
 pub use sqlite::{Foreign, Intake, LeftFile, Rehearsal, SqliteStore, data_dir, make_directory, store_files};
 pub use store::{Abandoned, Change, RunState, Saved, Store, Stored, Summary};
 pub use system::{bytes_of, path_of};

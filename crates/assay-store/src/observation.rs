@@ -1,7 +1,7 @@
 //! How an observation is stored: three texts beside the document, derived from it when it is saved.
 //!
 //! [`Observation`] says what is kept, [`Head`], [`repeats_of`] and [`latencies_of`] how. After a
-//! release, changing that needs a step in `sqlite/migrate.rs`, since older observations lack it.
+//! release, changing that needs a step in `sqlite/open.rs`, since older observations lack it.
 
 use std::collections::BTreeMap;
 

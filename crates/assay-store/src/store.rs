@@ -11,8 +11,8 @@ use assay_core::record::Record;
 use crate::error::StoreError;
 use assay_core::observation::Observation;
 
+use crate::document::Owner;
 use crate::observation::ObservationDetail;
-use crate::owner::Owner;
 
 /// A collection of records.
 ///

@@ -8,5 +8,5 @@ mod queue;
 
 pub use disk::Disk;
 pub use files::Files;
-pub use queue::Spool;
 pub(crate) use queue::SpoolEntry;
+pub use queue::{Keeper, Kept, Spool};

@@ -12,7 +12,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::spool::files::Files;
+use super::files::Files;
 use crate::system::sync_open;
 
 /// The spool's directory on the disk.

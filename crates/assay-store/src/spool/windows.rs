@@ -13,7 +13,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_LIST_DIRECTORY, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_DISK, GetFileInformationByHandle, GetFileType,
 };
 
-use crate::spool::files::Files;
+use super::files::Files;
 use crate::system;
 
 /// The spool's directory on the disk.

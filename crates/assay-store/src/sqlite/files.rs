@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::private;
 
-use super::explain;
+use crate::error;
 use crate::error::StoreError;
 use crate::system::{self, HOMES};
 pub(crate) use crate::system::{Inode, Need, kind_of};
@@ -57,11 +57,11 @@ pub fn make_directory(dir: &Path) -> Result<(), StoreError> {
             .into_iter()
             .filter_map(Path::parent)
             .try_for_each(sync_directory)
-            .map_err(|error| explain::system("create", dir, error)),
+            .map_err(|error| error::system("create", dir, error)),
         Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
             Err(StoreError::NotADirectory { path: in_the_way(dir) })
         }
-        Err(error) => Err(explain::system("create", dir, error)),
+        Err(error) => Err(error::system("create", dir, error)),
     }
 }
 
@@ -77,9 +77,9 @@ pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
 pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
     match private::file().write(true).create_new(true).open(file) {
         // SQLite syncs the directory for its log, but not for the file itself.
-        Ok(_) => file.parent().map_or(Ok(()), sync_directory).map_err(|error| explain::system("create", file, error)),
+        Ok(_) => file.parent().map_or(Ok(()), sync_directory).map_err(|error| error::system("create", file, error)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(explain::system("create", file, error)),
+        Err(error) => Err(error::system("create", file, error)),
     }
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn look(file: &Path) -> Result<FoundStore, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
             Err(StoreError::NotADirectory { path: in_the_way(file.parent().unwrap_or(file)) })
         }
-        Err(error) => Err(explain::system("read", file, error)),
+        Err(error) => Err(error::system("read", file, error)),
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn look(file: &Path) -> Result<FoundStore, StoreError> {
 pub(crate) fn inode(file: &Path) -> Result<Inode, StoreError> {
     system::inode(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => StoreError::Moved { path: file.to_owned() },
-        _ => explain::system("read", file, error),
+        _ => error::system("read", file, error),
     })
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn must_have_one_name(file: &Path) -> Result<(), StoreError> {
             Ok(Inode { names, .. }) if names > 1 => return Err(StoreError::Linked { path, names }),
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(explain::system("read", &path, error)),
+            Err(error) => return Err(error::system("read", &path, error)),
         }
     }
     Ok(())
@@ -137,7 +137,7 @@ fn beside(file: &Path, end: &str) -> PathBuf {
 
 /// Returns the system's refusal unless `path` may be used for `need`.
 pub(crate) fn may(action: &'static str, path: &Path, need: Need) -> Result<(), StoreError> {
-    system::may(path, need).map_err(|error| explain::system(action, path, error))
+    system::may(path, need).map_err(|error| error::system(action, path, error))
 }
 
 /// The topmost of the directory and its ancestors that exists but is not a directory.
@@ -158,7 +158,7 @@ pub(crate) fn log_bytes(file: &Path) -> u64 {
 pub(crate) struct SetUp(#[expect(dead_code, reason = "the lock lives as long as the open file")] Option<File>);
 
 pub(crate) fn lock_set_up(dir: &Path, file: &Path, busy_timeout: Duration) -> Result<SetUp, StoreError> {
-    let open = system::open_set_up(dir, file).map_err(|error| explain::system("read", dir, error))?;
+    let open = system::open_set_up(dir, file).map_err(|error| error::system("read", dir, error))?;
     let end = Instant::now() + busy_timeout;
     loop {
         match system::lock(&open) {

@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, InterruptHandle, OpenFlags, OptionalExtension};
 
-use super::explain;
 use super::files::{self, FoundStore};
-use super::migrate::{self, MOST_OBJECTS, STEPS, State};
-use super::open::{check_all, settled};
+use super::open::{self, MOST_OBJECTS, STEPS, State, check_all, settled};
 use super::parts;
 use crate::document::{self, LARGEST};
+use crate::error;
 use crate::error::StoreError;
 
 /// Longest text or row in bytes: the longest document, and the other columns of its row.
@@ -59,7 +58,7 @@ impl Foreign {
             FoundStore::Empty => log,
             FoundStore::File { bytes } => bytes.saturating_add(log),
         };
-        let explain = |error| explain::database(&file, error);
+        let explain = |error| error::database(&file, error);
         // Limits come first: the first statement reads the schema.
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
         let conn = Connection::open_with_flags(&file, flags).map_err(explain)?;
@@ -73,10 +72,10 @@ impl Foreign {
         }
         let whole = usual.saturating_add(Duration::from_secs(bytes / SLOWEST));
         let watch =
-            Watch::begin(conn.get_interrupt_handle(), usual).map_err(|error| explain::system("read", &file, error))?;
+            Watch::begin(conn.get_interrupt_handle(), usual).map_err(|error| error::system("read", &file, error))?;
         watch.within(whole);
         let conn = settled(conn).map_err(explain)?;
-        if migrate::state(&conn, &file, STEPS)? == State::Empty {
+        if open::state(&conn, &file, STEPS)? == State::Empty {
             return Ok(None);
         }
         check_all(&conn, &file)?;
@@ -92,7 +91,7 @@ impl Foreign {
         self.watch.within(self.watch.usual);
         let next = self.read_next();
         self.watch.rest();
-        next.map_err(|error| explain::database(&self.file, error))
+        next.map_err(|error| error::database(&self.file, error))
     }
 
     fn read_next(&mut self) -> rusqlite::Result<Option<Result<String, StoreError>>> {
@@ -196,7 +195,7 @@ mod tests {
         for _ in 0..3 {
             watch.within(Duration::from_millis(30));
             let error = conn.query_row(endless, [], |row| row.get::<_, i64>(0)).unwrap_err();
-            let error = explain::database(Path::new("/data/assay.sqlite"), error);
+            let error = error::database(Path::new("/data/assay.sqlite"), error);
             assert!(matches!(error, StoreError::TooSlow { .. }), "{error:?}");
             watch.rest();
             assert_eq!(conn.query_row("SELECT 7", [], |row| row.get::<_, i64>(0)).unwrap(), 7);

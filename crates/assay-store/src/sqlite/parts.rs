@@ -15,11 +15,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::document;
-use crate::id::random;
+use crate::document::{Owner, random};
 use assay_core::observation::Observation;
 
 use crate::observation::StoredTexts;
-use crate::owner::Owner;
 
 /// Parts of record n have the numbers from n << 32: one range of the table, and new ones at its end.
 const ROOM: u32 = 32;

@@ -13,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use super::open::SqliteStore;
 use super::parts;
 use crate::document;
+use crate::document::{as_meant, is_id};
 use crate::error::StoreError;
-use crate::id::{as_meant, is_id};
 use crate::matcher::{self, Misspelt};
 use assay_core::observation::Observation;
 

@@ -1,5 +1,5 @@
 //! All changes of the store: short transactions that take the write lock at once, so that two processes wait for each
-//! other instead of failing halfway.
+//! other instead of failing halfway. A rehearsal says what saving would change, and saves nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,10 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use super::open::SqliteStore;
 use super::parts::{self, Growth, drop_observation, put_observation};
-use crate::document::{self, Columns};
-use crate::error::StoreError;
-use crate::owner::{Owner, OwnerState};
+use crate::document::{self, Columns, Owner, OwnerState};
+use crate::error::{self, StoreError};
 use crate::spool::{Files, Spool, SpoolEntry};
-use crate::store::{Abandoned, Change, RunState, Saved};
+use crate::store::{Abandoned, Change, RunState, Saved, Store, Stored};
 use crate::system;
 
 impl SqliteStore {
@@ -31,13 +30,13 @@ impl SqliteStore {
             return Err(StoreError::Moved { path: self.file.clone() });
         }
         let file = &self.file;
-        let explain = |error| super::explain::database(file, error);
+        let explain = |error| crate::error::database(file, error);
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explain)?;
         // SQLite syncs the name of its log only if it created the log itself. Another process may have created it, and
         // commits to a file without a durable name are lost.
         if !self.names_synced {
             let dir = file.parent().unwrap_or(Path::new(""));
-            super::files::sync_directory(dir).map_err(|error| super::explain::system("write", dir, error))?;
+            super::files::sync_directory(dir).map_err(|error| crate::error::system("write", dir, error))?;
             self.names_synced = true;
         }
         Ok(tx)
@@ -54,7 +53,7 @@ impl SqliteStore {
             RunState::Finished => finish(&tx, record, &columns).map(|()| None),
         };
         let growth = written.and_then(|growth| tx.commit().map(|()| growth));
-        self.growth = growth.map_err(|error| super::explain::database(&file, error))?;
+        self.growth = growth.map_err(|error| crate::error::database(&file, error))?;
         Ok(())
     }
 
@@ -65,7 +64,7 @@ impl SqliteStore {
 
     pub(super) fn save_texts(&mut self, all: &[&str]) -> Result<Vec<Result<Saved, StoreError>>, StoreError> {
         let file = self.file.clone();
-        let explain = |error| super::explain::database(&file, error);
+        let explain = |error| crate::error::database(&file, error);
         let tx = self.begin()?;
         let mut saved = Vec::with_capacity(all.len());
         for json in all {
@@ -84,7 +83,7 @@ impl SqliteStore {
         labels: &BTreeMap<String, Option<String>>,
     ) -> Result<Vec<String>, StoreError> {
         let file = self.file.clone();
-        let explain = |error| super::explain::database(&file, error);
+        let explain = |error| crate::error::database(&file, error);
         ids.iter().for_each(|id| self.forget_growth(id));
         let tx = self.begin()?;
         let mut changed = Vec::new();
@@ -124,7 +123,7 @@ impl SqliteStore {
 
     pub(super) fn delete(&mut self, id: &str) -> Result<(), StoreError> {
         let file = self.file.clone();
-        let explain = |error| super::explain::database(&file, error);
+        let explain = |error| crate::error::database(&file, error);
         let tx = self.begin()?;
         refuse_running(&tx, id, &explain)?;
         let number: Option<i64> = tx
@@ -152,7 +151,7 @@ impl SqliteStore {
             return Ok(Vec::new());
         }
         let file = self.file.clone();
-        let explain = |error| super::explain::database(&file, error);
+        let explain = |error| crate::error::database(&file, error);
         let tx = self.begin()?;
         let mut closed = Vec::new();
         for run in runs(&tx, None).map_err(explain)? {
@@ -468,7 +467,7 @@ impl SqliteStore {
     fn take(&mut self, entry: &SpoolEntry) -> Result<Result<bool, &'static str>, StoreError> {
         let columns = Columns::from_record(&entry.record)?;
         let file = self.file.clone();
-        let explain = |error| super::explain::database(&file, error);
+        let explain = |error| crate::error::database(&file, error);
         self.forget_growth(&entry.record.id);
         let tx = self.begin()?;
         let there: Option<i64> = tx
@@ -502,4 +501,88 @@ impl SqliteStore {
         tx.commit().map_err(explain)?;
         Ok(Ok(true))
     }
+}
+
+/// Says of documents from elsewhere what a store would make of them. The store stays as it is: what would be saved is kept in
+/// a file without a name, which SQLite removes.
+#[derive(Debug)]
+pub struct Rehearsal {
+    store: Option<SqliteStore>,
+    saved: Connection,
+}
+
+impl Rehearsal {
+    /// Begins with what the store holds; without one, with nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] where there is no place for a file.
+    pub fn beside(store: Option<SqliteStore>) -> Result<Self, StoreError> {
+        // An empty name is a file of its own (<https://www.sqlite.org/inmemorydb.html#temp_db>).
+        let saved = Connection::open("").map_err(explain_file)?;
+        saved
+            .execute_batch(
+                "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;
+                 CREATE TABLE saved (id TEXT PRIMARY KEY, outcome TEXT NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;",
+            )
+            .map_err(explain_file)?;
+        Ok(Self { store, saved })
+    }
+
+    /// What [`Store::save_documents`] would return, after those that were given before.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn save_documents(&mut self, json: &[&str]) -> Result<Vec<Result<Saved, StoreError>>, StoreError> {
+        json.iter().map(|json| self.save_document(json.trim())).collect()
+    }
+
+    fn save_document(&mut self, json: &str) -> Result<Result<Saved, StoreError>, StoreError> {
+        let (record, columns) = match document::receive_with_columns(json) {
+            Ok(read) => read,
+            Err(error) => return Ok(Err(error)),
+        };
+        let before = match self.saved(&record.id)? {
+            Some((outcome, json)) => Some(There { json: Some(json), outcome, owned: false }),
+            None => self.stored(&record.id)?,
+        };
+        let Some(change) = change_by(before.as_ref(), json) else {
+            return Ok(Err(StoreError::Conflict { id: record.id }));
+        };
+        if change != Change::Unchanged {
+            self.saved
+                .prepare_cached("INSERT OR REPLACE INTO saved VALUES (?1, ?2, ?3)")
+                .and_then(|mut insert| insert.execute(params![record.id, columns.outcome, json]))
+                .map_err(explain_file)?;
+        }
+        Ok(Ok(Saved { id: record.id, change }))
+    }
+
+    /// The record with exactly this id.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn load(&self, id: &str) -> Result<Stored, StoreError> {
+        match (self.saved(id)?, &self.store) {
+            (Some((_, document)), _) => Ok(Stored { record: document::read(&document)?, document }),
+            (None, Some(store)) => store.load(id),
+            (None, None) => Err(StoreError::UnknownId { query: id.to_owned() }),
+        }
+    }
+
+    /// Outcome and document of what would have been saved.
+    fn saved(&self, id: &str) -> Result<Option<(String, String)>, StoreError> {
+        self.saved
+            .prepare_cached("SELECT outcome, json FROM saved WHERE id = ?1")
+            .and_then(|mut query| query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+            .map_err(explain_file)
+    }
+
+    fn stored(&self, id: &str) -> Result<Option<There>, StoreError> {
+        let Some(store) = &self.store else { return Ok(None) };
+        there(&store.conn, id).map_err(|error| store.explain(error))
+    }
+}
+
+fn explain_file(error: rusqlite::Error) -> StoreError {
+    error::database(Path::new("a temporary file"), error)
 }

@@ -1,15 +1,10 @@
-//! System calls of the store: the same functions for each system, each in a file of its own, and one file for what all
-//! Unix systems share.
+//! System calls of the store: the same functions for each system, each in a file of its own.
 
 #[cfg_attr(not(windows), path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod host;
-#[cfg(not(windows))]
-mod unix;
 
 pub(crate) use host::*;
-#[cfg(not(windows))]
-pub(crate) use unix::*;
 
 /// Why the system refuses something, if a user can change that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +52,4 @@ impl Inode {
 }
 
 // Other parts of the program store paths in the same way.
-#[cfg(windows)]
 pub use host::{bytes_of, path_of};
-#[cfg(not(windows))]
-pub use unix::{bytes_of, path_of};
