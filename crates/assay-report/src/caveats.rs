@@ -1,4 +1,5 @@
-//! Lines for what is left out of an answer, in the same words below every answer.
+//! Lines for what is left out of an answer, in the same words below every answer; and by how much one figure differs from
+//! another, in the one form that every table and sentence has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,7 +73,7 @@ pub(crate) fn left_out_in_numbers(all: &[Excluded], rest: &str) -> Vec<String> {
     lines
 }
 
-/// So many records are named one by one.
+/// Most records that are named one by one.
 const NAMED: usize = 3;
 
 pub(crate) fn listed_names(all: &[String], between: &str, rest: Option<&str>) -> String {
@@ -260,11 +261,91 @@ fn common_cause(warning: &Warning) -> Cause {
     }
 }
 
+/// An interval wider than this factor says nothing.
+pub(crate) const USELESS: f64 = 100.0;
+
+/// A ratio as a change with its interval: `−1 % (−21 … +24 %)`; without parentheses where there is no interval.
+pub(crate) fn change(ratio: f64, interval: Option<(f64, f64)>) -> String {
+    change_with(ratio, interval, "")
+}
+
+/// The same with a word on the interval behind it: `+25 % (−56 … +261 %, simultaneous 95 %)`.
+pub(crate) fn change_with(ratio: f64, interval: Option<(f64, f64)>, how: &str) -> String {
+    let share = ratio - 1.0;
+    let decimals = decimals(ratio, interval);
+    // Digits that the interval does not support, only where there is nothing else.
+    let shown = (decimals..3).find(|decimals| !is_zero(&signed_percent(share, *decimals))).unwrap_or(2);
+    let ends = ends(interval, decimals);
+    let ends = match ends.strip_suffix(')') {
+        Some(open) if !how.is_empty() => format!("{open}, {how})"),
+        _ => ends,
+    };
+    format!("{} %{ends}", signed_percent(share, shown))
+}
+
+/// A bound of a ratio as a change: `−20 %`.
+pub(crate) fn bound(ratio: f64) -> String {
+    format!("{} %", signed_percent(ratio - 1.0, 0))
+}
+
+/// The interval in parentheses, or nothing.
+pub(crate) fn ends(interval: Option<(f64, f64)>, decimals: usize) -> String {
+    match interval {
+        Some((low, high)) if high / low > USELESS => " (no useful interval)".to_owned(),
+        Some((low, high)) => format!(" ({})", range(low, high, decimals)),
+        None => String::new(),
+    }
+}
+
+/// An interval of ratios alone: `+3.4 … +14.2 %`.
+pub(crate) fn interval(low: f64, high: f64) -> String {
+    range(low, high, decimals_within(low, high))
+}
+
+fn range(low: f64, high: f64, decimals: usize) -> String {
+    format!("{} … {} %", signed_percent(low - 1.0, decimals), signed_percent(high - 1.0, decimals))
+}
+
+/// As many decimals as the interval supports.
+fn decimals(ratio: f64, interval: Option<(f64, f64)>) -> usize {
+    match interval {
+        Some((low, high)) if high / low <= USELESS => decimals_within(low, high),
+        Some(_) => 0,
+        None if (ratio - 1.0).abs() < 0.995 => 1,
+        None => 0,
+    }
+}
+
+fn decimals_within(low: f64, high: f64) -> usize {
+    match (high - low) / 2.0 {
+        half if half >= 0.1 => 0,
+        half if half >= 0.0005 => 1,
+        _ => 2,
+    }
+}
+
+/// A share in percent with its sign and no unit: `+5.1`, `−21`, `0`.
+fn signed_percent(share: f64, decimals: usize) -> String {
+    let percent = share * 100.0;
+    let digits = match percent.abs() {
+        large if large >= 999.5 => figures(large),
+        small => fixed(small, decimals),
+    };
+    match percent {
+        _ if is_zero(&digits) => digits,
+        below if below < 0.0 => format!("−{digits}"),
+        _ => format!("+{digits}"),
+    }
+}
+
+fn is_zero(digits: &str) -> bool {
+    digits.bytes().all(|byte| matches!(byte, b'0' | b'.'))
+}
+
 #[cfg(test)]
 mod tests {
-    use assay_analysis::Reason;
-
     use super::*;
+    use assay_analysis::Reason;
 
     fn excluded(record: usize, load: Option<&str>, reason: Reason) -> Excluded {
         Excluded {
@@ -326,5 +407,16 @@ mod tests {
         );
         assert_eq!(say(738, Values::Units, 1.03), "showing a difference of 3.0 % would need 738 units of each");
         assert!(say(3, Values::Pairs, 2.5).contains("3 units in both would show a factor of 2.5"));
+    }
+
+    #[test]
+    fn a_ratio_has_one_form() {
+        assert_eq!(change(1.2549, Some((0.444, 3.609))), "+25 % (−56 … +261 %)");
+        let how = |interval| change_with(1.2549, interval, "simultaneous 95 %");
+        assert_eq!(how(Some((0.444, 3.609))), "+25 % (−56 … +261 %, simultaneous 95 %)");
+        assert_eq!(how(Some((0.004, 300.0))), "+25 % (no useful interval, simultaneous 95 %)");
+        assert_eq!(how(None), "+25.5 %");
+        assert_eq!((bound(0.8), bound(1.2), bound(1.0)), ("−20 %".to_owned(), "+20 %".to_owned(), "0 %".to_owned()));
+        assert_eq!(interval(1.034, 1.142), "+3.4 … +14.2 %");
     }
 }

@@ -6,7 +6,6 @@ pub mod advise;
 pub mod article;
 mod card;
 mod caveats;
-mod change;
 pub mod compare;
 mod csv;
 mod document;
@@ -24,11 +23,10 @@ mod redact;
 mod render;
 mod results;
 mod terminal;
-mod unit_card;
 mod verdict;
 mod verification;
 
-pub use card::card;
+pub use card::{UnitCard, card};
 pub use csv::{AggregatesDocument, aggregates, csv};
 pub use document::{Answered, Column, Document, left, right, table, wrapped};
 pub use facts::{info, when};
@@ -38,6 +36,5 @@ pub use list::{Life, ListRow, ListTable, ListedFigure, ListedRecord, Lives, list
 pub use redact::{RedactError, Redactor, unredacted};
 pub use render::{FormatError, RenderError, ReportFormat, View, json, markdown, render, render_files};
 pub use terminal::Style;
-pub use unit_card::UnitCard;
 pub use verdict::verdict_sentence;
 pub use verification::check_sentence;

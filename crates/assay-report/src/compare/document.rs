@@ -8,11 +8,12 @@ use assay_core::text::{clean, statement};
 use assay_pictures::{Drawing, Label, RankRow, Ranking, Value, ranking};
 use unicode_width::UnicodeWidthStr;
 
-use super::answer::{overall, said_of_loads, sentence, title, verdict_paint, verdict_word, winning_side};
-use super::names::{about_values, comparison_method, group_letter, left_out};
-use super::{gate, names};
-use crate::caveats::listed_names;
-use crate::change::USELESS;
+use super::answer::{
+    about_values, comparison_method, group_letter, left_out, overall, said_of_loads, sentence, title, verdict_paint,
+    verdict_word, winning_side,
+};
+use super::{answer, gate};
+use crate::caveats::{USELESS, listed_names};
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::headline::{shown, unit, with_point};
 use crate::terminal::{Page, Paint, Style};
@@ -47,7 +48,7 @@ fn groups(c: &Comparison) -> Table {
     let row = |(at, info): (usize, &GroupInfo)| -> TableRow {
         let ids: Vec<String> = info.records.iter().map(|id| clean(id)).collect();
         let role = if at == 0 { "reference" } else { "" };
-        [Cell::with(info.letter, role), names::group_name(info).into(), ids.join(", ").into()].into()
+        [Cell::with(info.letter, role), answer::group_name(info).into(), ids.join(", ").into()].into()
     };
     Table {
         caption: String::new(),
@@ -73,7 +74,7 @@ fn loads(c: &Comparison) -> Table {
 fn row(c: &Comparison, load: &LoadComparison) -> TableRow {
     let reference = load.sides.first().and_then(|side| side.values.first()).copied().unwrap_or(1.0);
     let (unit, divisor) = unit(load.quantity, reference);
-    let mut cells: Vec<Cell> = vec![clean(&load.title).into(), names::measured(load.quantity, unit).into()];
+    let mut cells: Vec<Cell> = vec![clean(&load.title).into(), answer::measured(load.quantity, unit).into()];
     cells.extend(
         (0..c.groups.len()).map(|group| winning_side(load, group).map_or_else(|| "–".into(), |s| figure(s, divisor))),
     );
@@ -84,9 +85,9 @@ fn row(c: &Comparison, load: &LoadComparison) -> TableRow {
 
 fn figure(side: &GroupFigure, divisor: f64) -> Cell {
     let Some(estimate) = side.estimate.as_ref() else { return "–".into() };
-    let marks = names::side_marks(side);
+    let marks = answer::side_marks(side);
     let marks = if marks.is_empty() { marks } else { format!("; {marks}") };
-    Cell::with(without_count(side, estimate, divisor), format!("({}{marks})", names::values_counted(side)))
+    Cell::with(without_count(side, estimate, divisor), format!("({}{marks})", answer::values_counted(side)))
 }
 
 /// The figure of a side. How many values it has stands beside it.
@@ -128,7 +129,7 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
         let hue = c.groups.iter().position(|other| other.models.first() == info.models.first()).unwrap_or_default();
         Some(RankRow {
             place: info.letter.to_string(),
-            label: Label::without_unit(names::group_name(info)),
+            label: Label::without_unit(answer::group_name(info)),
             hue,
             value,
         })
@@ -180,15 +181,15 @@ fn data_row(c: &Comparison, load: &LoadComparison, side: &GroupFigure) -> Vec<St
         (!load.primary).to_string(),
         load.quantity.name().to_owned(),
         group_letter(c, side.group),
-        info.map(names::group_name).unwrap_or_default(),
+        info.map(answer::group_name).unwrap_or_default(),
         info.map(|info| info.records.join(" ")).unwrap_or_default(),
         side.values.len().to_string(),
-        names::basis_name(side.basis).to_owned(),
+        answer::basis_name(side.basis).to_owned(),
         number(e.map(|e| e.point)),
         number(e.and_then(|e| e.low)),
         number(e.and_then(|e| e.high)),
         number(e.and_then(|e| e.level)),
-        names::side_marks(side),
+        answer::side_marks(side),
         number(pair.map(|pair| pair.ratio)),
         number(pair.and_then(|pair| pair.low)),
         number(pair.and_then(|pair| pair.high)),
@@ -215,7 +216,7 @@ pub fn text(c: &Comparison, style: &Style) -> String {
     page.blank();
     for (at, info) in c.groups.iter().enumerate() {
         let role = if at == 0 { ", the reference" } else { "" };
-        let text = format!("{} · {}{role}", names::group_name(info), names::group_records(info));
+        let text = format!("{} · {}{role}", answer::group_name(info), answer::group_records(info));
         page.labelled(&format!("  {}", info.letter), Paint::Bold, &text, Paint::Plain);
     }
     if let Some(load) = c.primary() {
@@ -246,14 +247,14 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     let (unit, divisor) = unit(load.quantity, reference);
     let mut line = page.line();
     line.push(Paint::Bold, &capitalised(&clean(&load.title)));
-    line.push(Paint::Dim, &format!(" · {}", names::measured(load.quantity, unit)));
+    line.push(Paint::Dim, &format!(" · {}", answer::measured(load.quantity, unit)));
     page.add(line);
     let axis = Axis::for_load(load, c.margin);
     let figure = |side: &GroupFigure| {
         side.estimate.as_ref().map_or_else(|| "–".to_owned(), |estimate| without_count(side, estimate, divisor))
     };
     let rows: Vec<(&GroupFigure, String, String)> =
-        load.sides.iter().map(|side| (side, figure(side), names::values_counted(side))).collect();
+        load.sides.iter().map(|side| (side, figure(side), answer::values_counted(side))).collect();
     let counts_at = rows.iter().map(|(_, figure, _)| FIGURES + figure.width() + GAP).fold(COUNTS, usize::max);
     let points_at = rows.iter().map(|(.., count)| counts_at + count.width() + GAP).fold(POINTS, usize::max);
     let width = page.style.width.saturating_sub(points_at);
@@ -269,15 +270,15 @@ fn block(page: &mut Page, c: &Comparison, load: &LoadComparison) {
     }
     if let Some((low, high)) = axis.map(Axis::ends) {
         let mut line = page.line();
-        let left = format!("|{}", names::axis_end(low, divisor));
+        let left = format!("|{}", answer::axis_end(low, divisor));
         line.to(points_at).push(Paint::Dim, &left).right(
             Paint::Dim,
-            &format!("{}|", names::axis_end(high, divisor)),
+            &format!("{}|", answer::axis_end(high, divisor)),
             page.style.width,
         );
         page.add(line);
     }
-    for (marks, letters) in names::marked_groups(c, load) {
+    for (marks, letters) in answer::marked_groups(c, load) {
         page.text(Paint::Care, 2, &format!("{letters} {marks}"));
     }
     for pair in said_of_loads(c, load) {

@@ -6,9 +6,8 @@ use assay_core::text;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, grouped, trimmed};
 
-use super::answer::{found as found_of, would_tell};
-use super::names;
-use super::names::group_letter;
+use super::answer;
+use super::answer::{found as found_of, group_letter, would_tell};
 use crate::caveats::needed;
 use crate::document::{Block, Table, TableRow, left};
 use crate::terminal::{Page, Paint, Style};
@@ -86,7 +85,7 @@ fn lines(alike: &[Said]) -> (String, Vec<String>) {
 /// The name of a group where no table explains the letters: its query, or its letter where two queries are equal.
 fn by_query(c: &Comparison, at: usize) -> String {
     let Some(info) = c.groups.get(at) else { return group_letter(c, at) };
-    let name = if info.query.is_empty() { names::group_name(info) } else { clean(&info.query) };
+    let name = if info.query.is_empty() { answer::group_name(info) } else { clean(&info.query) };
     let shared = c.groups.iter().filter(|other| other.query == info.query).count() > 1;
     if shared { format!("{name} ({})", info.letter) } else { name }
 }

@@ -3,7 +3,6 @@
 mod answer;
 mod document;
 mod gate;
-mod names;
 #[cfg(test)]
 mod scenes;
 

@@ -9,8 +9,7 @@ use assay_pictures as pictures;
 use super::tables::{NodeColumns, estimate, star_if_odd};
 use super::words::{count, node_name, node_names, ratio};
 use super::{tables, words};
-use crate::caveats::needed;
-use crate::change::change;
+use crate::caveats::{change, needed};
 use crate::document::{Block, Cell, Document, Table, TableRow, left, right};
 use crate::headline::MB;
 

@@ -13,8 +13,7 @@ use assay_core::units::{counted, figures, fixed, multiple, rate, span, trimmed};
 use assay_core::verification::Verdict;
 use assay_core::workload::Op;
 
-use crate::caveats::needed;
-use crate::change::{bound, change, change_with};
+use crate::caveats::{bound, change, change_with, needed};
 use crate::headline::MB;
 
 /// Unit of a ranking's figures, and what they are divided by.

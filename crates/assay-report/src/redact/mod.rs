@@ -7,8 +7,6 @@ mod identity;
 mod known;
 mod redactor;
 mod rules;
-mod unredacted;
 
 pub(crate) use identity::{Kind, Rule};
-pub use redactor::{RedactError, Redactor};
-pub use unredacted::unredacted;
+pub use redactor::{RedactError, Redactor, unredacted};
