@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use assay_analysis::fleet::FleetRun;
 use assay_analysis::{Load, UnitNote, loads_named};
 use assay_core::observation::Observation;
-use assay_core::text::quoted;
-use assay_core::text::{self, harmless};
+use assay_core::text::{self, harmless, quoted};
 use assay_pictures::{Drawing, PNG_SCALE};
 use assay_report::{Answered, Document, Redactor, ReportFormat, Style};
 use serde_json::{Value, json};
 
 use crate::cli::FileArgs;
 use crate::documents::SettledDocument;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{files, output, state};
 
 /// What a command found, in the forms in which it may be asked for.

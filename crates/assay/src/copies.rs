@@ -12,7 +12,7 @@ use assay_core::units::Bytes;
 use assay_device::owned::{Caching, Directory, Lock, Locked, OwnDir, OwnedError, copy_data};
 use assay_store::new_id;
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output;
 
 const PREFIX: &str = "import-";

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_device::owned::{Caching, Directory, OwnedError};
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::system;
 
 /// Bytes of the longest of [`RECORDS`].

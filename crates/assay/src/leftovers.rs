@@ -10,7 +10,7 @@ use assay_verify::probe::{JournalIdentity, Pending, ReadDevice, Restoration, Sta
 
 use super::state::DataDirectory;
 use crate::documents::{self, LeftDocument, PendingDocument, ProbedDocument};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output::{self, operand, shown};
 use crate::{state, system};
 

@@ -8,7 +8,6 @@ mod commands;
 mod copies;
 mod documents;
 mod ending;
-mod failure;
 mod files;
 mod imports;
 mod leftovers;
@@ -29,7 +28,7 @@ use assay_core::exit::Exit;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::failure::Failure;
+use ending::Failure;
 
 fn main() -> ExitCode {
     let mut questions = output::Questions::new(false);

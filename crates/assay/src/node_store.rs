@@ -10,7 +10,7 @@ use assay_core::text::harmless;
 use assay_runner::remove_abandoned;
 use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, new_id, store_files};
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output;
 use crate::state::{self, DataDirectory};
 use crate::system::is_at;

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::documents::{ErrorDocument, ErrorReason};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::system;
 
 /// Prints on standard output what assay-report has laid out, or a line whose parts from elsewhere are

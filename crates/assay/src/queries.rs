@@ -12,7 +12,7 @@ use assay_store::{Described, ObservationDetail, SqliteStore, Store, StoreError, 
 use assay_submit::{Accounts, FiguresError, Scope, figures};
 
 use super::state::DataDirectory;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::state::{EMPTY, OUTBOX, existing};
 use crate::{imports, output};
 

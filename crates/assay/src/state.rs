@@ -12,7 +12,7 @@ use assay_report::Redactor;
 use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, data_dir};
 
 use crate::copies::Copy;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{output, system};
 
 /// What is said of a store without records.

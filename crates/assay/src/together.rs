@@ -19,11 +19,10 @@ use assay_store::{Keeper, RunState, Store};
 use jiff::Timestamp;
 
 use crate::cli::{TogetherArgs, own_build};
-use crate::failure::Failure;
-use crate::output;
+use crate::ending::Failure;
 use crate::progress::Progress;
 use crate::recorder::{Saved, keep_finished};
-use crate::state;
+use crate::{output, state};
 
 /// Where the key is looked for that no file holds.
 pub(crate) const KEY: &str = "ASSAY_FLEET_KEY";

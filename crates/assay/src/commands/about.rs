@@ -10,7 +10,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::{Cli, CompletionsArgs, EXIT_CODES, LicencesArgs, ManArgs};
 use crate::documents::LicenceDocument;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::files;
 use crate::output::{self, shown};
 
@@ -195,7 +195,7 @@ fn as_it_stands(roff: &mut Roff, lines: &[&str]) {
 pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "assay", &mut script);
-    output::print(&super::words::with_words(args.shell, &String::from_utf8_lossy(&script)))?;
+    output::print(&super::completion::with_words(args.shell, &String::from_utf8_lossy(&script)))?;
     Ok(Exit::Good)
 }
 

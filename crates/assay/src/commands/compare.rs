@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Target, WITH_PICTURE, tell_chosen};
 use crate::cli::{BaselineArgs, BaselineCommand, CompareArgs, GateFormatArg};
 use crate::documents::{BaselineDocument, CompareDocument, RemovedBaseline};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{ending, output, queries, state};
 
 pub(super) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {

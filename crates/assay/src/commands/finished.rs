@@ -11,7 +11,7 @@ use assay_core::text::harmless;
 use assay_report::{Redactor, ReportFormat};
 use assay_store::{Keeper, SqliteStore};
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output::operand;
 use crate::recorder::Saved;
 use crate::state::DataDirectory;

@@ -1,12 +1,11 @@
 //! `assay import`: the files of a command line, their records, and what becomes of each in the store.
 
-mod keep;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::imports::{self, FoundFile, ImportPlace, Kept, STANDARD_INPUT, Untaken, Waiting};
 use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
 use assay_core::observation::Observation;
@@ -15,15 +14,13 @@ use assay_core::text::{self, harmless, quoted};
 use assay_core::units::{counted, grouped};
 use assay_import::{Given, IdleRow, ImportError, Imported, Item, Options, PathPattern, Sheet};
 use assay_store::read_document;
-use keep::{ImportPlace, Kept, Waiting};
 use serde_json::Value;
 
 use crate::cli::ImportArgs;
 use crate::documents::{
     self, FormatsDocument, ImportChange, ImportDocument, ImportProblem, ImportedRecord, RefusedFile,
 };
-use crate::failure::Failure;
-use crate::imports::{self, FoundFile, STANDARD_INPUT, Untaken};
+use crate::ending::Failure;
 use crate::output;
 use crate::output::Questions;
 use crate::progress::{Status, time_left};
@@ -300,7 +297,7 @@ impl<'a> Intake<'a> {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
         let mut lines = Vec::new();
-        let kept = keep::keep(&mut self.place, &waiting)?;
+        let kept = crate::imports::keep(&mut self.place, &waiting)?;
         for (Waiting { file, member, record, .. }, kept) in waiting.into_iter().zip(kept) {
             let shown = whence(&file, &member);
             let (change, reason) = match kept {

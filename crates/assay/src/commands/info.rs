@@ -11,7 +11,7 @@ use assay_store::Store;
 
 use crate::cli::InfoArgs;
 use crate::documents::{InfoDocument, InfoListDocument, SurveyedDocument};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::leftovers::{Left, LeftoverAction};
 use crate::{leftovers, output, queries, state};
 

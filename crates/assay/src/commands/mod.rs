@@ -2,13 +2,13 @@
 
 mod about;
 mod compare;
+mod completion;
 mod finished;
 mod fleet;
 mod guide;
 mod import;
 mod info;
 mod plan;
-mod plans;
 mod rank;
 mod records;
 mod report;
@@ -18,14 +18,14 @@ mod submit;
 mod suite;
 mod verify;
 mod watch;
-mod words;
 
 use assay_core::exit::Exit;
 
 use crate::cli::{Cli, Command};
-use crate::failure::Failure;
+use crate::ending::Failure;
+
+pub(crate) use completion::{COMPLETE, complete};
 pub(crate) use guide::guide;
-pub(crate) use words::{COMPLETE, complete};
 
 /// Does what was asked for.
 pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {

@@ -1,4 +1,5 @@
-//! `assay plan`
+//! `assay plan`, and plans on the pages of `assay serve`: a new one, and the progress of those that the data directory keeps
+//! under their labels.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,18 @@ use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity}
 use assay_core::exit::Exit;
 use assay_core::observation::Observation;
 use assay_core::text::harmless;
-use assay_report::{Answered, plan};
+use assay_report::{Answered, Style, plan, plan as words};
+use assay_serve::{KeptPlan, NewPlan};
 use assay_store::{ObservationDetail, Store};
 use serde_json::json;
 
-use crate::answer::{Target, WITHOUT_PICTURE, tell_chosen};
+use crate::answer::{Answer, Target, WITHOUT_PICTURE, tell_chosen};
 use crate::cli::{FileArgs, NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 use crate::documents::fleet::{NewPlanDocument, PlanCell, PlanDocument, PlanStatusDocument, PlanSuitesDocument};
-use crate::failure::Failure;
-use crate::state::DataDirectory;
-use crate::{documents, ending, files, output, queries, state, suites};
+use crate::ending::{self, Failure};
+use crate::state::{self, DataDirectory};
+use crate::suites::{self, BUILT_IN};
+use crate::{documents, files, output, queries};
 
 /// A longer file is no plan and no list of units; without a limit, `/dev/zero` would fill the
 /// memory. The largest plan takes less than 64 MiB.
@@ -299,4 +302,32 @@ pub(super) fn read_kept(label: &str) -> Result<Option<(PathBuf, String)>, Failur
     let Some(directory) = DataDirectory::existing(KEPT_DIRECTORY)?.filter(|_| known) else { return Ok(None) };
     let name = file_of(label);
     Ok(directory.read(&name)?.map(|text| (directory.path(&name), text)))
+}
+
+/// Where media are mounted, in the commands of a plan, as `assay plan show` has it.
+const MOUNTED: &str = "/mnt/card";
+
+/// A plan with what `assay plan status` and `assay plan show` say of it; none where none of this label is kept.
+pub(super) fn kept(label: &str) -> Result<Option<KeptPlan>, Failure> {
+    let Some((path, file)) = read_kept(label)? else { return Ok(None) };
+    let plan = read_plan(&file, &output::shown(&path))?;
+    let (answered, _) = status_answer(&plan, &Target::stdout())?;
+    Ok(Some(KeptPlan {
+        command: ["plan", "status", &path.to_string_lossy()].map(str::to_owned).to_vec(),
+        status: answered.document().part(),
+        order: words::show(&plan, None, MOUNTED, &Style::default()),
+        file,
+    }))
+}
+
+/// The plan that a page asks for. It names no files: units stand in the form, and suites are those of the program.
+pub(super) fn asked(args: &NewArgs) -> Result<(ExperimentPlan, NewPlan), Failure> {
+    if !BUILT_IN.iter().any(|(name, _)| *name == args.suite) {
+        return Err(Failure::usage("--suite: name a built-in suite; suite files are for the command line"));
+    }
+    let roster = Roster::inline(&args.units, "--units")?;
+    let (plan, outlook) = planned(args, &roster)?;
+    let outlook = words::outlook(&plan, &outlook, &Style::default());
+    let label = plan.label();
+    Ok((plan, NewPlan { label, outlook }))
 }

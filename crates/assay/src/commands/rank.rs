@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Target, WITH_PICTURE, WITHOUT_PICTURE, tell_chosen};
 use crate::cli::{AdviseArgs, RankArgs};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{ending, output, queries};
 
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::answer::settle;
 use crate::cli::ReportArgs;
 use crate::documents::{self, ReportDocument};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{files, output, queries, state};
 
 pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {

@@ -26,7 +26,7 @@ use assay_store::{SqliteStore, Store, new_id};
 use super::finished::{FORMATS, OutputOptions, store_page_and_show};
 use crate::cli::{EngineArg, PeerArg, RunArgs, own_build};
 use crate::documents::{DryRunDocument, DryRunStep, SuiteName};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::leftovers::{self, LeftoverAction};
 use crate::node_store::{self, NodeStore};
 use crate::output::{self, shown};

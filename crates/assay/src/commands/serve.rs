@@ -21,11 +21,11 @@ use assay_store::{ObservationDetail, SqliteStore, Store, Summary};
 use clap::Parser;
 
 use super::fleet::report::{report_answer, run_lines};
-use super::{compare, plan, plans, rank, records};
+use super::{compare, plan, rank, records};
 use crate::answer::{Answer, Target};
 use crate::cli::{Cli, Command, FleetCommand, PlanCommand, ServeArgs};
 use crate::documents::ServeDocument;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{files, output, queries, signals, state, suites};
 
 /// Longest token file, in bytes.
@@ -222,7 +222,7 @@ impl Program for Own {
     }
 
     fn plan(&self, label: &str) -> Result<Option<KeptPlan>, Refusal> {
-        quietly(|| plans::kept(label))
+        quietly(|| plan::kept(label))
     }
 
     fn new_plan(&self, words: &[String], keep: bool) -> Result<NewPlan, Refusal> {
@@ -230,7 +230,7 @@ impl Program for Own {
             let only = || Failure::usage("this is asked on the command line alone");
             let Command::Plan(args) = parsed(words)?.command else { return Err(only()) };
             let PlanCommand::New(args) = &args.command else { return Err(only()) };
-            let (plan, new) = plans::asked(args)?;
+            let (plan, new) = plan::asked(args)?;
             if keep {
                 plan::keep(&plan)?;
             }

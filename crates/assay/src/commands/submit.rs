@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::cli::{LoginArgs, SubmitArgs};
 use crate::documents::{LoginDocument, SubmitDocument, SubmittedRecord};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::state::DataDirectory;
 use crate::{output, queries, state};
 

@@ -12,7 +12,7 @@ use assay_report::{left, table, wrapped};
 
 use crate::cli::{ExportFormat, SuiteArgs, SuiteCommand};
 use crate::documents::{self, SuiteDocument, SuiteLoad, SuiteProgram, SuiteText, WrittenFile};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{files, output, suites};
 
 pub(super) fn suite(args: SuiteArgs) -> Result<Exit, Failure> {

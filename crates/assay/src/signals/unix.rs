@@ -23,7 +23,7 @@ use rustix::process::{
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output;
 
 /// One wish to stop often comes as several signals: `timeout` sends its own to the process and to

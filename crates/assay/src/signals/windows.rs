@@ -9,7 +9,7 @@ use assay_engine::Control;
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 use windows_sys::core::BOOL;
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 
 /// One wish to stop may come as several events; one that comes later than this is a second wish.
 const ONE_WISH: Duration = Duration::from_millis(500);

@@ -12,12 +12,12 @@ use assay_fleet::{
 };
 use assay_report::{Style, left, table};
 
-use super::records::{ansible, check_words, via};
+use super::measured::{ansible, check_words, via};
 use super::view::AnswerCount;
 use super::words::{cause_words, fate_words};
 use crate::cli::{FleetCheckArgs, ViaArg, own_build};
 use crate::documents::fleet::{CheckedNode, ClockDocument, FleetCheckDocument};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{output, signals};
 
 pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {

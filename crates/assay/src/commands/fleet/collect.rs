@@ -9,13 +9,12 @@ use assay_fleet::{
     entries, program,
 };
 
-use super::records::adopt;
-use super::records::{ansible, via};
+use super::measured::{adopt, ansible, via};
 use super::view::AnswerCount;
 use super::{ledgers, rotate};
 use crate::cli::{FleetCleanArgs, FleetCollectArgs, ViaArg};
 use crate::documents::fleet::{CleanDocument, CleanedNode, CollectDocument, CollectedNode, RefusedRecord};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{output, signals, state};
 
 pub(super) fn collect(args: &FleetCollectArgs) -> Result<Exit, Failure> {

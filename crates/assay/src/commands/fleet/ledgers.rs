@@ -9,7 +9,7 @@ use assay_fleet::{FleetError, LAST_RUN, Ledger, run_named};
 
 use crate::cli::FleetListArgs;
 use crate::documents::fleet::FleetListDocument;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output;
 use crate::state::DataDirectory;
 

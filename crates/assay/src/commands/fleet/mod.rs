@@ -4,11 +4,9 @@ mod check;
 mod collect;
 mod ledgers;
 mod measured;
-mod records;
 pub(super) mod report;
 mod rotate;
 mod view;
-mod watcher;
 mod words;
 
 use assay_core::exit::Exit;
@@ -17,7 +15,7 @@ use measured::{begun, measured, tell_run};
 
 use crate::cli::{FleetArgs, FleetCommand, FleetRunArgs};
 use crate::documents::fleet::RotationNews;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{ending, node_store, signals, system};
 
 pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {

@@ -17,7 +17,7 @@ use super::measured::{begun, measured, tell_run};
 use crate::cli::FleetRunArgs;
 use crate::commands::plan::status_of;
 use crate::documents::fleet::{NextTurn, NodeReason, RotationNews};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{ending, output, state, system};
 
 /// The first turn of a plan.

@@ -22,7 +22,7 @@ use jiff::Timestamp;
 
 use super::finished::{OutputOptions, store_page_and_show};
 use crate::cli::{ContentArg, VerifyArgs, own_build};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, operand, shown};
 use crate::progress::{Status, time_left};

@@ -20,7 +20,7 @@ use assay_verify::probe::{
 use super::{CheckEvents, begin_record, finish_record, would_do};
 use crate::cli::VerifyArgs;
 use crate::documents::RestoreDocument;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output::{self, shown};
 use crate::progress::{Status, time_left};
 use crate::{leftovers, signals};

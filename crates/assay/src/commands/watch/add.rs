@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::keep;
 use super::timer::{self, Timer};
 use crate::cli::{WatchAddArgs, watch_name_of};
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{files, output, suites};
 
 pub(super) fn add(args: &WatchAddArgs) -> Result<Exit, Failure> {

@@ -9,7 +9,7 @@ use assay_watch::{FIRST, KEPT_VERSION, Kept, Plan, RUN_LABEL, SECOND, WATCH_LABE
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::state::{self, DataDirectory};
 use crate::{output, queries};
 

@@ -3,7 +3,6 @@
 mod add;
 mod keep;
 mod night;
-mod notify;
 mod status;
 mod timer;
 mod words;
@@ -11,7 +10,7 @@ mod words;
 use assay_core::exit::Exit;
 
 use crate::cli::{WatchArgs, WatchCommand, WatchRunArgs};
-use crate::failure::Failure;
+use crate::ending::Failure;
 
 pub(super) fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     match &args.command {

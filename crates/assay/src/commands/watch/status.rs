@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::{keep, words};
 use crate::cli::WatchStatusArgs;
 use crate::documents::watch::WatchStatusDocument;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{ending, output};
 
 pub(super) fn status(args: &WatchStatusArgs) -> Result<Exit, Failure> {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use assay_core::text::posix_word;
 use assay_watch::Plan;
 
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{files, output, system};
 
 /// What calls it.
