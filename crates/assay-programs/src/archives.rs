@@ -11,8 +11,7 @@ use assay_engine::forget;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::names::{ARCHIVE, file, is_known};
-use crate::tree::{Directories, Members, Packing, SourceTree};
+use crate::tree::{ARCHIVE, Directories, Members, Packing, SourceTree, file, is_known};
 use crate::trouble::ProgramTrouble;
 use crate::work::{Done, ProgramFigure, Work};
 

@@ -8,7 +8,6 @@
 
 mod archives;
 mod linpack;
-mod names;
 mod run;
 mod sysbench;
 mod system;
@@ -19,8 +18,7 @@ mod trouble;
 mod work;
 mod writes;
 
-pub use names::is_known;
 pub use run::{Fitted, ProgramLimits, fit, run};
-pub use tree::SourceTree;
+pub use tree::{SourceTree, is_known};
 pub use trouble::ProgramTrouble;
 pub use work::{Done, ProgramFigure, Timed, Work};

@@ -8,8 +8,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rusqlite::Connection;
 
-use crate::names::{DATABASE, JOURNAL, STREAM, file};
 use crate::system::{FAILED, FULL, READ_ONLY};
+use crate::tree::{DATABASE, JOURNAL, STREAM, file};
 use crate::trouble::ProgramTrouble;
 use crate::work::{Done, ProgramFigure, Work};
 

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::form::{Form, Pairs, value};
 use crate::page::{self, Page, Tab};
 use crate::program::Refusal;
-use crate::{browse, fleets, guard, live, measure, plans, questions};
+use crate::{app, browse, fleets, live, measure, plans, questions};
 
 type Shared = State<Arc<App>>;
 type Asked = Result<Query<Pairs>, QueryRejection>;
@@ -54,7 +54,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     }
     router
         .fallback(|| async { page::missing() })
-        .layer(from_fn_with_state(Arc::clone(&app), guard::guard))
+        .layer(from_fn_with_state(Arc::clone(&app), app::guard))
         .with_state(app)
 }
 

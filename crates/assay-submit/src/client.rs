@@ -10,8 +10,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 use crate::accounts::Account;
-use crate::receipt::{Receipt, Refusal};
-use crate::site::Site;
+use crate::site::{Receipt, Refusal, Site};
 
 /// A site that does not answer is left after this time.
 const CONNECT: Duration = Duration::from_secs(10);

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::client::{Client, ClientError};
 use crate::outbox::{Entry, Outbox, OutboxError, Status};
-use crate::receipt::Publication;
+use crate::site::Publication;
 
 /// What a step did.
 #[derive(Debug)]

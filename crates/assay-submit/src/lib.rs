@@ -8,7 +8,6 @@ mod client;
 mod deliver;
 mod figures;
 mod outbox;
-mod receipt;
 mod site;
 
 pub use accounts::{Account, Accounts};
@@ -16,5 +15,4 @@ pub use client::{Client, ClientError, Delivered, Profile};
 pub use deliver::Step;
 pub use figures::{Figures, FiguresError, Scope, figures};
 pub use outbox::{Entry, Outbox, OutboxError, Status};
-pub use receipt::{Publication, Reason, Receipt, Refusal};
-pub use site::{Site, SiteError};
+pub use site::{Publication, Reason, Receipt, Refusal, Site, SiteError};

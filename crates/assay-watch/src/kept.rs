@@ -6,8 +6,7 @@ use assay_core::record::Record;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
-use crate::night::Night;
-use crate::record::night_of;
+use crate::night::{Night, night_of};
 use crate::watch::{Taken, Watch};
 
 /// Version of the text of [`Kept`]. One of another version is made again from the records.

@@ -5,7 +5,6 @@ mod event;
 mod kept;
 mod night;
 mod noise;
-mod record;
 mod series;
 mod status;
 mod step;
@@ -14,8 +13,10 @@ mod watch;
 
 pub use event::{Change, Event, Manner, Moved, What};
 pub use kept::{ASSUMED_CYCLES, DAY, KEPT_VERSION, Kept, Plan, Skip, Skipped};
-pub use night::{Condition, Conditions, Counter, Figure, Kind, Night};
-pub use record::{FILL_LABEL, FIRST, RUN_LABEL, SECOND, WATCH_LABEL, counters, night_of};
+pub use night::{
+    Condition, Conditions, Counter, FILL_LABEL, FIRST, Figure, Kind, Night, RUN_LABEL, SECOND, WATCH_LABEL, counters,
+    night_of,
+};
 pub use series::Level;
 pub use status::{Status, StatusEvent, metrics};
 pub use trend::Trend;

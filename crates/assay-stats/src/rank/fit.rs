@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::interval::log_squares;
-use super::entry::{Entrant, Precedence};
-use super::observation::Observation;
+use super::entry::{Entrant, Observation, Precedence};
 use super::shared::SharedErrors;
 use super::table::{Effects, FitError, Notice, Table};
 use super::variances::{Spread, pooled};

@@ -7,7 +7,6 @@
 
 mod entry;
 mod fit;
-mod observation;
 mod outlier;
 mod pairwise;
 mod ranking;
@@ -17,13 +16,12 @@ mod table;
 mod variances;
 
 pub use entry::{
-    Ending, Entrant, Options, Precedence, RankRefusal, Sense, SlotCeiling, UnitShare, compressed, jeffreys,
-    measured_ceiling,
+    AggregateRule, AggregateValue, Ending, Entrant, Invalid, Observation, Options, Precedence, RankRefusal, Sense,
+    SlotCeiling, SpeedGroups, UnitShare, aggregate, compressed, jeffreys, measured_ceiling,
 };
 pub use fit::{
     Components, Fit, ModelFit, OrderEffect, OutstandingSlot, SlotCheck, UnitFit, VarianceShares, fit, slot_check,
 };
-pub use observation::{AggregateRule, AggregateValue, Invalid, Observation, SpeedGroups, aggregate};
 pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};
 pub use pairwise::{PairAnswer, PairComparison, PairDoubt, compare, compare_all};
 pub use ranking::{Better, Medal, ModelRanking, Pair, Ranked, rank, rank_sharing, tests};

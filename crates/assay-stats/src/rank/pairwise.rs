@@ -3,8 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::interval::log_squares;
-use super::entry::{Entrant, Options, Precedence, RankRefusal, check_options};
-use super::observation::Invalid;
+use super::entry::{Entrant, Invalid, Options, Precedence, RankRefusal, check_options};
 use super::ranking::rank;
 use super::variances::pair_degrees;
 

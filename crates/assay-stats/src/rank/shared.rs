@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
-use super::observation::Observation;
+use super::entry::Observation;
 use super::table::Table;
 use crate::days::GroupDays;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::observation::{Invalid, Observation};
+use super::entry::{Invalid, Observation};
 
 /// Observations in an order of their own, with everything numbered.
 #[derive(Debug)]
