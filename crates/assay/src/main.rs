@@ -11,7 +11,7 @@ mod ending;
 mod files;
 mod imports;
 mod leftovers;
-mod node_store;
+mod node;
 mod output;
 mod progress;
 mod queries;
@@ -20,7 +20,6 @@ mod signals;
 mod state;
 mod suites;
 mod system;
-mod together;
 
 use std::process::ExitCode;
 

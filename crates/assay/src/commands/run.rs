@@ -28,12 +28,11 @@ use crate::cli::{EngineArg, PeerArg, RunArgs, own_build};
 use crate::documents::{DryRunDocument, DryRunStep, SuiteName};
 use crate::ending::Failure;
 use crate::leftovers::{self, LeftoverAction};
-use crate::node_store::{self, NodeStore};
+use crate::node::{self, NodeStore, Together};
 use crate::output::{self, shown};
 use crate::progress::{Lines, Live, Machine, Progress, Silent};
 use crate::recorder::Recorder;
 use crate::suites::LONGEST_BUDGET;
-use crate::together::Together;
 use crate::{ending, files, signals, state, suites};
 
 pub(super) fn run(args: RunArgs) -> Result<Exit, Failure> {
@@ -127,7 +126,7 @@ fn work(args: RunArgs) -> Result<Exit, Failure> {
 /// killed runs. The store is not made: that is certain to be needed only when there will be a record.
 fn interrupted(args: &RunArgs) -> Result<(Option<Box<Resumption>>, bool), Failure> {
     if !args.no_save {
-        node_store::recover();
+        node::recover();
     }
     let (mut existing, locked) = if args.no_save { (None, false) } else { state::before_a_run(args.resume.is_some())? };
     let traces = match &mut existing {

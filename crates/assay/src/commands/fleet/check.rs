@@ -13,8 +13,7 @@ use assay_fleet::{
 use assay_report::{Style, left, table};
 
 use super::measured::{ansible, check_words, via};
-use super::view::AnswerCount;
-use super::words::{cause_words, fate_words};
+use super::view::{AnswerCount, cause_words, fate_words};
 use crate::cli::{FleetCheckArgs, ViaArg, own_build};
 use crate::documents::fleet::{CheckedNode, ClockDocument, FleetCheckDocument};
 use crate::ending::Failure;

@@ -17,7 +17,7 @@ use assay_fleet::{
 use clap::Parser;
 
 use super::view::Watcher;
-use super::{ledgers, words};
+use super::{ledgers, view};
 use crate::cli::{Cli, Command, FleetRunArgs, InventoryArgs, RunArgs, ViaArg, own_build};
 use crate::commands::run;
 use crate::documents::fleet::{FleetEvent, FleetRunDocument, RotationNews};
@@ -78,10 +78,10 @@ pub(super) fn tell_run(
     records: &BTreeMap<usize, Record>,
     rotation: RotationNews,
 ) -> Result<(), Failure> {
-    let starts = words::starts(records);
+    let starts = view::starts(records);
     if !args.json && !args.events {
         let told = !args.quiet && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-        let text = words::outcome_text(ledger, starts.as_ref(), told);
+        let text = view::outcome_text(ledger, starts.as_ref(), told);
         return output::print(&(output::wrapped(text.trim_end(), 80) + "\n"));
     }
     let document = FleetRunDocument::new(ledger, starts, rotation);

@@ -7,7 +7,6 @@ mod measured;
 pub(super) mod report;
 mod rotate;
 mod view;
-mod words;
 
 use assay_core::exit::Exit;
 use assay_engine::Control;
@@ -16,7 +15,7 @@ use measured::{begun, measured, tell_run};
 use crate::cli::{FleetArgs, FleetCommand, FleetRunArgs};
 use crate::documents::fleet::RotationNews;
 use crate::ending::Failure;
-use crate::{ending, node_store, signals, system};
+use crate::{ending, node, signals, system};
 
 pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
     // What was measured elsewhere is read here as any record.
@@ -24,7 +23,7 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("nodes are measured from a coordinator on Linux; import their records here"));
     }
     assay_fleet::remove_left_by_killed();
-    node_store::recover();
+    node::recover();
     match args.command {
         FleetCommand::Run(args) => run(&args),
         FleetCommand::Check(args) => check::check(&args),

@@ -15,7 +15,7 @@ use assay_store::{ObservationDetail, SqliteStore, Store, StoreError, Summary};
 use serde_json::Value;
 
 use super::ledgers;
-use super::words::fate_words;
+use super::view::fate_words;
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::FleetReportArgs;
 use crate::ending::Failure;
