@@ -7,8 +7,8 @@ use assay_core::observation::Observation;
 use assay_stats::days::{RunOfDay, log_mean_over_days};
 use assay_stats::log_mean;
 use assay_stats::rank::{
-    AggregateRule, Fit, ModelFit, ModelRanking, Observation as FitValue, Options, Precision, RankRefusal, Ranked,
-    Sense, aggregate, {self as stats},
+    AggregateRule, Fit, FitValue, ModelFit, ModelRanking, Options, Precision, RankRefusal, Ranked, Sense, aggregate,
+    {self as stats},
 };
 
 use super::answer::{Held, ModelRow, PairRow, RankOptions, RankStanding, Ratio, Setting, TwoSpeeds, UnitRow};

@@ -8,8 +8,8 @@ use assay_core::observation::Observation;
 use assay_core::workload::{Op, Unknown};
 use assay_stats::power;
 use assay_stats::rank::{
-    Better, CampaignSize, Fit, ModelRanking, ODD_ALPHA, Observation as FitValue, Options, compressed, odd_units,
-    units_to_name, {self as stats},
+    Better, CampaignSize, Fit, FitValue, ModelRanking, ODD_ALPHA, Options, compressed, odd_units, units_to_name,
+    {self as stats},
 };
 
 use super::answer::{

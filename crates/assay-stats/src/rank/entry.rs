@@ -316,7 +316,7 @@ pub fn jeffreys(events: u64, trials: u64, level: f64) -> Option<UnitShare> {
 
 /// The value of one repeat, and the circumstances that it may depend on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observation<'a> {
+pub struct FitValue<'a> {
     /// The product.
     pub model: Cow<'a, str>,
     /// The piece of it; names need to differ within a model only.
@@ -335,7 +335,7 @@ pub struct Observation<'a> {
     pub value: f64,
 }
 
-impl<'a> Observation<'a> {
+impl<'a> FitValue<'a> {
     /// A repeat of a known unit, without slot, wave, day and order.
     pub fn new(model: impl Into<Cow<'a, str>>, unit: impl Into<Cow<'a, str>>, value: f64) -> Self {
         Self {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::interval::log_squares;
-use super::entry::{Entrant, Observation, Precedence};
+use super::entry::{Entrant, FitValue, Precedence};
 use super::shared::SharedErrors;
 use super::table::{Effects, FitError, Notice, Table};
 use super::variances::{Spread, pooled};
@@ -143,7 +143,7 @@ impl Fit {
 ///
 /// # Errors
 /// No observation, or one whose value is not positive and finite; the error names it.
-pub fn fit(observations: &[Observation<'_>]) -> Result<Fit, FitError> {
+pub fn fit(observations: &[FitValue<'_>]) -> Result<Fit, FitError> {
     let mut table = Table::new(observations)?;
     let mut degrees = table.degrees();
     let mut order = None;
@@ -317,7 +317,7 @@ pub struct SlotCheck {
 ///
 /// # Errors
 /// As for [`self`].
-pub fn slot_check(observations: &[Observation<'_>], seed: u64) -> Result<Option<SlotCheck>, FitError> {
+pub fn slot_check(observations: &[FitValue<'_>], seed: u64) -> Result<Option<SlotCheck>, FitError> {
     let mut table = Table::new(observations)?;
     let degrees = table.degrees();
     if !table.slotted || degrees == 0 {

@@ -16,7 +16,7 @@ mod table;
 mod variances;
 
 pub use entry::{
-    AggregateRule, AggregateValue, Ending, Entrant, Invalid, Observation, Options, Precedence, RankRefusal, Sense,
+    AggregateRule, AggregateValue, Ending, Entrant, FitValue, Invalid, Options, Precedence, RankRefusal, Sense,
     SlotCeiling, SpeedGroups, UnitShare, aggregate, compressed, jeffreys, measured_ceiling,
 };
 pub use fit::{

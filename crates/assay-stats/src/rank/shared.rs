@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::variation::{PRIOR_DEGREES, PRIOR_DEVIATION};
-use super::entry::Observation;
+use super::entry::FitValue;
 use super::table::Table;
 use crate::days::GroupDays;
 
@@ -67,7 +67,7 @@ impl SharedErrors {
 
     /// Adds the effects of days that all units of a model have in common, where models were measured on different days.
     /// Returns the number of pairs of models where this squared error is at least that of one day.
-    pub(super) fn add_days(&mut self, observations: &[Observation<'_>]) -> usize {
+    pub(super) fn add_days(&mut self, observations: &[FitValue<'_>]) -> usize {
         let mut units: BTreeMap<&str, BTreeMap<&str, BTreeSet<Option<&str>>>> = BTreeMap::new();
         for seen in observations {
             let of = units.entry(&seen.model).or_default().entry(&seen.unit).or_default();
@@ -279,12 +279,12 @@ mod tests {
     use super::super::fit::fit;
     use super::*;
 
-    fn seen(model: &str, unit: &str, slot: &str) -> Observation<'static> {
-        let unit = Observation::new(model.to_owned(), unit.to_owned(), 100.0);
-        Observation { slot: Some(slot.to_owned().into()), ..unit }
+    fn seen(model: &str, unit: &str, slot: &str) -> FitValue<'static> {
+        let unit = FitValue::new(model.to_owned(), unit.to_owned(), 100.0);
+        FitValue { slot: Some(slot.to_owned().into()), ..unit }
     }
 
-    fn between(observations: &[Observation<'_>]) -> f64 {
+    fn between(observations: &[FitValue<'_>]) -> f64 {
         fit(observations).unwrap().shared.between("a", "b")
     }
 
@@ -307,7 +307,7 @@ mod tests {
         let own: Vec<_> =
             ["a", "b"].iter().flat_map(|m| ["1", "2", "3"].map(|s| seen(m, s, &format!("{m}{s}")))).collect();
         assert!(between(&own) < 1e-9, "{}", between(&own));
-        assert_eq!(between(&[Observation::new("a", "1", 1.0), Observation::new("b", "1", 1.0)]), 0.0);
+        assert_eq!(between(&[FitValue::new("a", "1", 1.0), FitValue::new("b", "1", 1.0)]), 0.0);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::entry::{Invalid, Observation};
+use super::entry::{FitValue, Invalid};
 
 /// Observations in an order of their own, with everything numbered.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(observations: &[Observation<'_>]) -> Result<Self, FitError> {
+    pub(super) fn new(observations: &[FitValue<'_>]) -> Result<Self, FitError> {
         let mut rows = Vec::with_capacity(observations.len());
         for o in observations {
             rows.push((o, o.ln().map_err(FitError::Invalid)?));
@@ -94,14 +94,14 @@ impl Table {
 }
 
 /// What each row counts for. Where all count alike that is one, so that sums have the digits of plain ones.
-fn weights(rows: &[(&Observation<'_>, f64)]) -> Vec<f64> {
+fn weights(rows: &[(&FitValue<'_>, f64)]) -> Vec<f64> {
     let first = rows.first().map_or(1.0, |(o, _)| o.weight);
     let alike = rows.iter().all(|(o, _)| o.weight == first);
     rows.iter().map(|(o, _)| if alike { 1.0 } else { o.weight }).collect()
 }
 
 /// Slot and wave of each, waves after slots; neither is known where one of all lacks it.
-fn levels(observations: &[&Observation<'_>]) -> Vec<[Option<usize>; 2]> {
+fn levels(observations: &[&FitValue<'_>]) -> Vec<[Option<usize>; 2]> {
     let (slots, names) = number(observations.iter().map(|o| o.slot.as_deref()));
     let (waves, _) = number(observations.iter().map(|o| o.wave));
     let known = [observations.iter().all(|o| o.slot.is_some()), observations.iter().all(|o| o.wave.is_some())];

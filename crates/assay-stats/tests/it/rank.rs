@@ -1,7 +1,7 @@
 //! The ranking against published measurements and worked examples.
 
 use assay_stats::rank::{
-    Better, Entrant, Medal, ModelRanking, Notice, ODD_ALPHA, Observation, Options, Precedence, RankRefusal, Sense,
+    Better, Entrant, FitValue, Medal, ModelRanking, Notice, ODD_ALPHA, Options, Precedence, RankRefusal, Sense,
     SlotCeiling, Spread, compare, fit, odd_units, pooled, rank, slot_check, studentized_range,
 };
 
@@ -24,8 +24,8 @@ const WRITE: [Row; 5] = [
 ];
 const UNITS: [(&str, &str); 6] = [("A2", "1"), ("EVO", "CA"), ("EVO", "EU"), ("A1", "1"), ("A1", "2"), ("A1", "3")];
 
-fn observations(row: &Row) -> Vec<Observation<'static>> {
-    UNITS.iter().zip(row.1).map(|((model, unit), value)| Observation::new(*model, *unit, value)).collect()
+fn observations(row: &Row) -> Vec<FitValue<'static>> {
+    UNITS.iter().zip(row.1).map(|((model, unit), value)| FitValue::new(*model, *unit, value)).collect()
 }
 
 fn entrants(row: &Row, ceiling: Option<f64>) -> Vec<Entrant> {
@@ -166,7 +166,7 @@ fn two_models_alone_are_told_apart_by_their_own_test() {
     for (a, b) in groups {
         let alone = compare(a, b, &options).unwrap();
         let of = |model: &'static str, values: &[f64]| {
-            let unit = |(at, value): (usize, &f64)| Observation::new(model, at.to_string(), *value);
+            let unit = |(at, value): (usize, &f64)| FitValue::new(model, at.to_string(), *value);
             values.iter().enumerate().map(unit).collect::<Vec<_>>()
         };
         let all = [of("a", a), of("b", b)].concat();
@@ -246,7 +246,7 @@ fn one_card_writes_slowly_and_reads_well() {
     // Four more units of two other models make the test possible, and the third card the culprit.
     let mut more = observations(&WRITE[0]);
     for (model, unit, value) in [("B", "1", 2000.0), ("B", "2", 2100.0), ("C", "1", 900.0), ("C", "2", 930.0)] {
-        more.push(Observation::new(model, unit, value));
+        more.push(FitValue::new(model, unit, value));
     }
     let found = odd_units(&fit(&more).unwrap().models, ODD_ALPHA);
     assert_eq!(found.odd.len(), 1, "{found:?}");
@@ -265,7 +265,7 @@ const WORKED: [[[f64; 2]; 3]; 3] = [
 /// that for each mean of two.
 #[test]
 fn shares_of_the_variance_are_those_of_models_and_units() {
-    let unit = |model: &'static str, unit: &'static str, ln: f64| Observation::new(model, unit, ln.exp());
+    let unit = |model: &'static str, unit: &'static str, ln: f64| FitValue::new(model, unit, ln.exp());
     let all = [unit("a", "1", 0.0), unit("a", "2", 0.2), unit("b", "1", 1.0), unit("b", "2", 1.2)];
     let shares = fit(&all).unwrap().shares.unwrap();
     assert!((shares.model - 0.49 / 0.51).abs() < 1e-9 && (shares.unit - 0.02 / 0.51).abs() < 1e-9, "{shares:?}");
@@ -275,7 +275,7 @@ fn shares_of_the_variance_are_those_of_models_and_units() {
 /// A session of one repeat beside one of three: the unit is the mean of the two, not of the four.
 #[test]
 fn sessions_count_alike_however_many_repeats_they_have() {
-    let seen = |value: f64, weight: f64| Observation { weight, ..Observation::new("a", "1", value.exp()) };
+    let seen = |value: f64, weight: f64| FitValue { weight, ..FitValue::new("a", "1", value.exp()) };
     let third = 1.0 / 3.0;
     let fitted = fit(&[seen(2.0, 1.0), seen(3.0, third), seen(3.1, third), seen(3.2, third)]).unwrap();
     assert!((fitted.models[0].mean - 2.55).abs() < 1e-12, "{}", fitted.models[0].mean);
@@ -286,7 +286,7 @@ fn a_worked_example_equals_restricted_maximum_likelihood() {
     let mut observations = Vec::new();
     for (m, units) in WORKED.iter().enumerate() {
         for (u, runs) in units.iter().enumerate() {
-            observations.extend(runs.map(|ln| Observation::new(format!("m{m}"), format!("{u}"), ln.exp())));
+            observations.extend(runs.map(|ln| FitValue::new(format!("m{m}"), format!("{u}"), ln.exp())));
         }
     }
     let fitted = fit(&observations).unwrap();
@@ -333,7 +333,7 @@ fn pooled_critical_values_are_the_studentized_range() {
 #[test]
 fn refusals_name_what_is_wrong() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = fit(&[Observation::new("A", "1", 5.0), Observation::new("B", "7", bad)]).unwrap_err();
+        let error = fit(&[FitValue::new("A", "1", 5.0), FitValue::new("B", "7", bad)]).unwrap_err();
         assert_eq!(error.to_string(), format!("unit 7 of B: {bad} is not a positive finite number"));
     }
     assert_eq!(fit(&[]).unwrap_err().to_string(), "no observation");
@@ -379,7 +379,7 @@ fn equivalent_and_narrowly_better_are_told_apart() {
 }
 
 /// Nine units of three models in six slots, three waves of rotation; the last slot is 10 % slow.
-fn rotated(noise: f64) -> Vec<Observation<'static>> {
+fn rotated(noise: f64) -> Vec<FitValue<'static>> {
     let mut state = 12345u64;
     let mut observations = Vec::new();
     for wave in 0..3 {
@@ -388,7 +388,7 @@ fn rotated(noise: f64) -> Vec<Observation<'static>> {
             let u = state as f64 / 2_147_483_647.0 - 0.5;
             let slot = (unit + wave * (wave + 1) / 2) % 6;
             let ln = [3.0, 3.1][unit / 3] + 0.02 * unit as f64 + if slot == 5 { -0.1 } else { 0.0 };
-            let mut o = Observation::new(format!("m{}", unit / 3), format!("{unit}"), (ln + noise * u).exp());
+            let mut o = FitValue::new(format!("m{}", unit / 3), format!("{unit}"), (ln + noise * u).exp());
             o.slot = Some(format!("s{slot}").into());
             o.wave = u32::try_from(wave).ok();
             observations.push(o);

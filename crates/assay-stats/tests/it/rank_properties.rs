@@ -1,16 +1,16 @@
 //! Laws of the ranking: what must not change it.
 
-use assay_stats::rank::{Better, ModelRanking, Observation, Options, Sense, fit, rank};
+use assay_stats::rank::{Better, FitValue, ModelRanking, Options, Sense, fit, rank};
 use proptest::prelude::*;
 
 /// Four models of three units; units rotate through six slots in two waves.
-fn campaign(values: &[f64]) -> Vec<Observation<'static>> {
+fn campaign(values: &[f64]) -> Vec<FitValue<'static>> {
     values
         .iter()
         .enumerate()
         .map(|(at, value)| {
             let (unit, wave) = (at % 12, at / 12);
-            let mut o = Observation::new(format!("m{}", unit / 3), format!("u{unit}"), *value);
+            let mut o = FitValue::new(format!("m{}", unit / 3), format!("u{unit}"), *value);
             o.slot = Some(format!("s{}", (unit + wave) % 6).into());
             o.wave = u32::try_from(wave).ok();
             o
@@ -24,7 +24,7 @@ fn values() -> impl Strategy<Value = Vec<f64>> {
         .prop_map(|(speed, noise)| (0..24).map(|at| (speed[at % 12 / 3] + noise[at]).exp()).collect())
 }
 
-fn ranked(observations: &[Observation<'_>], options: &Options) -> ModelRanking {
+fn ranked(observations: &[FitValue<'_>], options: &Options) -> ModelRanking {
     rank(&fit(observations).unwrap().entrants(), options).unwrap()
 }
 
