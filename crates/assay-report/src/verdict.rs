@@ -162,20 +162,21 @@ fn of_figures(record: &Observation, thing: &str) -> String {
     text
 }
 
-/// The cause that changes figures most: what else used the device, then what did not come from it; that a figure rests on few
+/// The cause that changes figures most: another medium, then what else used the device, then what did not come from it; that a figure rests on few
 /// operations and that the host was busy come last. With the loads that it is about, where the record has others.
 fn gravest(record: &Observation) -> Option<String> {
     let weight = |finding: &Finding| match finding {
-        Finding::OthersUsedDevice { .. } | Finding::AnotherRun | Finding::SwapOnMedium => 0,
+        Finding::NothingMounted => 0,
+        Finding::OthersUsedDevice { .. } | Finding::AnotherRun | Finding::SwapOnMedium => 1,
         Finding::ServedFromCache { .. }
         | Finding::ServerCache { .. }
         | Finding::CachedIo { .. }
         | Finding::CachedByTool { .. }
         | Finding::LoopFromCache { .. }
-        | Finding::MemoryNotMedium { .. } => 1,
-        Finding::FewOperations { .. } => 3,
-        Finding::LoadOfOthers { .. } => 4,
-        _ => 2,
+        | Finding::MemoryNotMedium { .. } => 2,
+        Finding::FewOperations { .. } => 4,
+        Finding::LoadOfOthers { .. } => 5,
+        _ => 3,
     };
     let suspect = notes(record).into_iter().filter(|note| note.severity == Severity::Suspect);
     let found = suspect.min_by_key(|note| weight(&note.finding))?;
@@ -253,7 +254,7 @@ fn certainty(shown: &[&Estimate]) -> &'static str {
     if shown.is_empty() || shown.iter().any(|e| e.low.is_some()) {
         ""
     } else if shown.iter().all(|e| e.n == 1) {
-        ", measured once each"
+        if shown.len() == 1 { ", measured once" } else { ", measured once each" }
     } else {
         ", without intervals"
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::finding::{AreaLimit, Finding};
-use assay_core::medium::MediumKind;
+use assay_core::medium::{Medium, MediumKind, Mounted};
 use assay_core::suite::LayoutRule;
 use assay_core::text::{harmless, shell};
 use assay_core::units::{Bytes, MIB};
@@ -363,6 +363,7 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &TargetInfo) -> Vec<Findin
     let mut findings = match kind {
         MediumKind::Overlay => vec![Finding::OverlayHidesMedium],
         kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind }],
+        _ if nothing_mounted(&seen.medium, is_empty) => vec![Finding::NothingMounted],
         _ => Vec::new(),
     };
     // The host of a virtual machine is another machine in this: its page cache stands between the disk and the medium.
@@ -374,6 +375,27 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &TargetInfo) -> Vec<Findin
     }
     findings.extend(judge::meter(sysroot, seen).err());
     findings
+}
+
+/// Directories in which media get mounted: by hand, and by desktops, which have one for each user.
+const MOUNTS: [&str; 3] = ["/mnt", "/media", "/run/media"];
+
+/// Whether a card was meant, and is not there: an empty directory where media get mounted, in the file system that holds all of
+/// them. One on a medium that is mounted there is a directory like others.
+fn nothing_mounted(medium: &Medium, is_empty: impl Fn(&Path) -> bool) -> bool {
+    let above = matches!(medium.mounted(), Mounted::Root | Mounted::Above);
+    let among = |path: &str| MOUNTS.iter().any(|place| Path::new(path).starts_with(place));
+    let place = MOUNTS.contains(&medium.path.as_str());
+    let holds_all = medium.mount_point.as_deref().is_some_and(|point| !among(point));
+    above && holds_all && among(&medium.path) && !place && is_empty(Path::new(&medium.path))
+}
+
+/// Whether a directory holds nothing but what runs make.
+fn is_empty(directory: &Path) -> bool {
+    let made = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with(".assay"))
+    };
+    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.all(made))
 }
 
 /// The permit to write to the raw device of the request. What it holds is read for that, so that
@@ -430,5 +452,33 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let directory = Directory::open(dir.path()).unwrap();
         assert!(room(&directory).unwrap() < directory.space().unwrap().free_bytes);
+    }
+
+    #[test]
+    fn a_card_that_is_not_mounted_is_known_by_its_empty_directory() {
+        let on = |path: &str, mount_point: &str| Medium {
+            mount_point: Some(mount_point.to_owned()),
+            kind: MediumKind::Virtio,
+            ..Medium::unknown(path)
+        };
+        let empty = |medium: &Medium| nothing_mounted(medium, |_| true);
+        assert!(empty(&on("/mnt/card", "/")));
+        assert!(empty(&on("/media/me/CARD", "/")));
+        assert!(!empty(&on("/mnt/card", "/mnt/card")), "it is mounted");
+        assert!(!empty(&on("/mnt/card/new", "/mnt/card")), "a directory on a card");
+        assert!(!empty(&on("/mnt/new", "/mnt")), "a directory on what is mounted at /mnt");
+        assert!(!empty(&on("/home/me/new", "/")), "no place for media");
+        assert!(!empty(&on("/mnt", "/")), "the place itself is empty where there is nothing to mount");
+        assert!(!nothing_mounted(&on("/mnt/data", "/"), |_| false), "it holds files");
+    }
+
+    #[test]
+    fn what_runs_make_leaves_a_directory_empty() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(is_empty(directory.path()));
+        std::fs::create_dir(directory.path().join(".assay-0yk")).unwrap();
+        assert!(is_empty(directory.path()));
+        std::fs::write(directory.path().join("photo"), "").unwrap();
+        assert!(!is_empty(directory.path()));
     }
 }

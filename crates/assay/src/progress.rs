@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::event::{Event, EventKind};
 use assay_core::finding::{Severity, Warning};
+use assay_core::medium::{Medium, Mounted};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, figures, latency, rate, span};
 
@@ -61,7 +62,7 @@ impl Progress for Lines {
     fn event(&mut self, event: &Event) {
         match &event.event {
             EventKind::Started { medium, suite, budget_ns, planned_write_bytes, .. } => {
-                tell(&announcement(&medium.title(), suite, *budget_ns, *planned_write_bytes));
+                tell(&announcement(medium, suite, *budget_ns, *planned_write_bytes));
             }
             EventKind::Phase { phase } if phase == "layout" => tell("writing the test file"),
             EventKind::RepeatStarted { workload, title, done, total, .. } => {
@@ -77,7 +78,7 @@ impl Progress for Lines {
                     rate(*bytes_per_second),
                     figures(*iops),
                     p99_ns.map_or_else(|| "–".to_owned(), latency),
-                    half_width.map_or_else(String::new, |half| format!(", mean {}", so_far(half)))
+                    half_width.map_or_else(String::new, |half| format!(", {}", so_far(half)))
                 ));
             }
             EventKind::ProgramFinished { program, value, unit, .. } => {
@@ -92,9 +93,9 @@ impl Progress for Lines {
     }
 }
 
-/// How well a mean is known by the repeats so far.
+/// How well a mean is known by the repeats so far. An interval wider than the mean says only that more repeats are needed.
 fn so_far(half_width: f64) -> String {
-    format!("±{} %", figures(half_width * 100.0))
+    if half_width > 1.0 { "mean not yet known".to_owned() } else { format!("mean ±{} %", figures(half_width * 100.0)) }
 }
 
 /// A finding in a line, with the title of the workload that it is about.
@@ -103,9 +104,12 @@ fn warning_line(title: Option<&str>, warning: &Warning) -> String {
     format!("warning{about}: {}", warning.cause())
 }
 
-/// What is about to happen, said before the first byte is written.
-fn announcement(medium: &str, suite: &str, budget_ns: u64, planned_write_bytes: u64) -> String {
-    let what = format!("measuring {medium} with suite {suite}");
+/// What is about to happen, said before the first byte is written. Where the medium is mounted is said unless it is where it was
+/// named: a card that is not mounted is another medium.
+fn announcement(medium: &Medium, suite: &str, budget_ns: u64, planned_write_bytes: u64) -> String {
+    let place = medium.mount_point.as_deref().filter(|_| matches!(medium.mounted(), Mounted::Root | Mounted::Above));
+    let place = place.map(|point| format!(" (mounted at {})", harmless(point))).unwrap_or_default();
+    let what = format!("measuring {}{place} with suite {suite}", medium.title());
     let time = span(Duration::from_nanos(budget_ns));
     let writes = match planned_write_bytes {
         0 => "writes nothing".to_owned(),
@@ -191,7 +195,7 @@ impl Progress for Live {
     fn event(&mut self, event: &Event) {
         match &event.event {
             EventKind::Started { medium, suite, budget_ns, planned_write_bytes, .. } => {
-                self.say(&announcement(&medium.title(), suite, *budget_ns, *planned_write_bytes));
+                self.say(&announcement(medium, suite, *budget_ns, *planned_write_bytes));
             }
             EventKind::Phase { phase } => {
                 self.head = match phase.as_str() {
@@ -227,7 +231,7 @@ impl Progress for Live {
                 self.sample(*bytes_per_second, *iops, *p99_ns, *temperature_celsius, *left_ns);
             }
             EventKind::RepeatFinished { workload, bytes_per_second, half_width, .. } if *workload == self.workload => {
-                let known = half_width.map_or_else(String::new, |half| format!(", mean {}", so_far(half)));
+                let known = half_width.map_or_else(String::new, |half| format!(", {}", so_far(half)));
                 self.before = format!(" · last: {} {}{known}", self.title, rate(*bytes_per_second));
             }
             EventKind::ProgramFinished { value, unit, .. } => {
@@ -415,6 +419,21 @@ impl Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_that_is_hardly_known_has_no_percentage() {
+        assert_eq!(so_far(0.0739), "mean ±7.39 %");
+        assert_eq!(so_far(73.95), "mean not yet known");
+    }
+
+    #[test]
+    fn what_is_measured_is_named_with_its_mount_unless_that_was_named() {
+        let on = |path: &str| Medium { mount_point: Some("/".to_owned()), ..Medium::unknown(path) };
+        let said = announcement(&on("/mnt/card"), "quick", 90_000_000_000, 1 << 30);
+        assert!(said.contains(" (mounted at /) with suite quick"), "{said}");
+        let said = announcement(&on("/"), "quick", 90_000_000_000, 1 << 30);
+        assert!(!said.contains("mounted at"), "{said}");
+    }
 
     #[test]
     fn a_curve_runs_from_zero_to_the_largest() {

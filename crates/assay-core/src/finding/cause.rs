@@ -270,6 +270,9 @@ impl Finding {
             Self::MemoryNotMedium { medium } => {
                 cause![format!("this is {}: memory was measured, not a storage medium", medium.title())]
             }
+            Self::NothingMounted => {
+                cause!["nothing is mounted at this directory: the disk that holds the directory itself was measured"]
+            }
             Self::OverlayHidesMedium => cause!["an overlay file system hides which medium is used"],
             Self::HealthWorsened { counter, before, after } => {
                 let number = |value: i64| match counter.unit() {

@@ -78,6 +78,8 @@ pub enum Finding {
         /// Which kind of memory.
         medium: MediumKind,
     },
+    /// An empty directory where media get mounted, with no medium mounted there.
+    NothingMounted,
     /// An overlay hides which medium is used.
     OverlayHidesMedium,
     /// Mean latency times rate is not the mean number in flight.
@@ -439,6 +441,7 @@ impl Finding {
             | Self::OthersUsedDevice { .. }
             | Self::LoopFromCache { .. }
             | Self::MemoryNotMedium { .. }
+            | Self::NothingMounted
             | Self::OverlayHidesMedium
             | Self::ShallowQueue { .. }
             | Self::RateNotReached { .. }

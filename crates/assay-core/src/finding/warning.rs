@@ -151,6 +151,7 @@ impl Finding {
             Self::MemoryNotMedium { .. } | Self::OverlayHidesMedium => {
                 "name a directory on the medium: assay run /mnt/card"
             }
+            Self::NothingMounted => "mount the medium there and run again; assay rm removes this record",
             Self::LittlesLaw { .. } => "run again; if it stays, report it as a bug with the record",
             Self::RateNotReached { .. } => "offer less, or read it as a rate that the medium cannot sustain",
             Self::EndedByNeighbour { .. } => "let it write more (--max-write), or take fewer repeats",
