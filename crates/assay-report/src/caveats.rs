@@ -1,5 +1,4 @@
-//! Lines for what is left out of an answer, in the same words below every answer; and by how much one figure differs from
-//! another, in the one form that every table and sentence has.
+//! Lines for what is left out of an answer, in the same words below every answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +6,9 @@ use assay_analysis::{Absence, Excluded, Needed, Values};
 use assay_core::finding::{Cause, Finding, Severity, Warning};
 use assay_core::observation::Observation;
 use assay_core::text::{clean, statement};
-use assay_core::units::{counted, figures, fixed, grouped, percent};
+use assay_core::units::{counted, grouped, percent};
+
+use crate::change::difference;
 
 /// The label of such a line.
 pub(crate) const LEFT_OUT: &str = "left out";
@@ -73,6 +74,18 @@ pub(crate) fn left_out_in_numbers(all: &[Excluded], rest: &str) -> Vec<String> {
     lines
 }
 
+/// Models of which each record that is left out is named by itself: in full (`all`), or as [`left_out_in_numbers`] names few.
+pub(crate) fn named_one_by_one(excluded: &[Excluded], all: bool) -> BTreeSet<&str> {
+    let kind = |e: &Excluded| e.reason.to_string();
+    let records = |of: &Excluded| {
+        let alike = excluded.iter().filter(|e| kind(e) == kind(of));
+        alike.map(|e| e.record.as_str()).collect::<BTreeSet<&str>>().len()
+    };
+    let numbered = excluded.iter().filter(|e| !all && records(e) > NAMED).map(|e| e.model.as_str());
+    let numbered: BTreeSet<&str> = numbered.collect();
+    excluded.iter().map(|e| e.model.as_str()).filter(|model| !numbered.contains(model)).collect()
+}
+
 /// Most records that are named one by one.
 const NAMED: usize = 3;
 
@@ -99,6 +112,12 @@ pub(crate) fn record_name(e: &Excluded) -> String {
 
 /// `12 units of each would show a difference of 24 % (chance 80 %)`, `showing a difference of 3.0 % would need 64 units of each`.
 pub(crate) fn needed(needed: &Needed) -> String {
+    needed_for(needed, None)
+}
+
+/// The same beside an observed ratio, in whose direction the difference is told: where `−31 %` was seen, `31 %` and not the `45 %`
+/// of the other direction.
+pub(crate) fn needed_for(needed: &Needed, observed: Option<f64>) -> String {
     let of = match needed.of {
         Values::Units => "units of each",
         Values::Pairs => "units in both",
@@ -106,7 +125,7 @@ pub(crate) fn needed(needed: &Needed) -> String {
         Values::Runs => "runs of each on as many days",
         Values::Others => "other units",
     };
-    let (difference, number) = (needed_difference(needed.ratio), grouped(needed.number.into()));
+    let (difference, number) = (needed_difference(needed.ratio, observed), grouped(needed.number.into()));
     if needed.number > ANYBODY {
         return format!("showing {difference} would need {number} {of}");
     }
@@ -116,13 +135,13 @@ pub(crate) fn needed(needed: &Needed) -> String {
 /// A larger number is not practical, and is not given as advice.
 const ANYBODY: u32 = 20;
 
-fn needed_difference(ratio: f64) -> String {
-    match (ratio - 1.0) * 100.0 {
-        percent if percent < 10.0 => format!("a difference of {} %", fixed(percent, 1)),
-        percent if percent < 100.0 => format!("a difference of {} %", fixed(percent, 0)),
-        _ if ratio < 9.95 => format!("a factor of {}", fixed(ratio, 1)),
-        _ => format!("a factor of {}", figures(ratio)),
+fn needed_difference(ratio: f64, observed: Option<f64>) -> String {
+    if ratio >= 2.0 {
+        return difference(ratio);
     }
+    // The smallest difference that matters is told as it was asked for.
+    let below = observed.filter(|seen| *seen < 1.0 && (seen * ratio - 1.0).abs() < 1e-6);
+    format!("a difference of {}", difference(below.map_or(ratio, |seen| 2.0 - seen)))
 }
 
 // What a choice by expected loss does not say: that the chosen model was shown to be the better one.
@@ -261,87 +280,6 @@ fn common_cause(warning: &Warning) -> Cause {
     }
 }
 
-/// An interval wider than this factor says nothing.
-pub(crate) const USELESS: f64 = 100.0;
-
-/// A ratio as a change with its interval: `−1 % (−21 … +24 %)`; without parentheses where there is no interval.
-pub(crate) fn change(ratio: f64, interval: Option<(f64, f64)>) -> String {
-    change_with(ratio, interval, "")
-}
-
-/// The same with a word on the interval behind it: `+25 % (−56 … +261 %, simultaneous 95 %)`.
-pub(crate) fn change_with(ratio: f64, interval: Option<(f64, f64)>, how: &str) -> String {
-    let share = ratio - 1.0;
-    let decimals = decimals(ratio, interval);
-    // Digits that the interval does not support, only where there is nothing else.
-    let shown = (decimals..3).find(|decimals| !is_zero(&signed_percent(share, *decimals))).unwrap_or(2);
-    let ends = ends(interval, decimals);
-    let ends = match ends.strip_suffix(')') {
-        Some(open) if !how.is_empty() => format!("{open}, {how})"),
-        _ => ends,
-    };
-    format!("{} %{ends}", signed_percent(share, shown))
-}
-
-/// A bound of a ratio as a change: `−20 %`.
-pub(crate) fn bound(ratio: f64) -> String {
-    format!("{} %", signed_percent(ratio - 1.0, 0))
-}
-
-/// The interval in parentheses, or nothing.
-pub(crate) fn ends(interval: Option<(f64, f64)>, decimals: usize) -> String {
-    match interval {
-        Some((low, high)) if high / low > USELESS => " (no useful interval)".to_owned(),
-        Some((low, high)) => format!(" ({})", range(low, high, decimals)),
-        None => String::new(),
-    }
-}
-
-/// An interval of ratios alone: `+3.4 … +14.2 %`.
-pub(crate) fn interval(low: f64, high: f64) -> String {
-    range(low, high, decimals_within(low, high))
-}
-
-fn range(low: f64, high: f64, decimals: usize) -> String {
-    format!("{} … {} %", signed_percent(low - 1.0, decimals), signed_percent(high - 1.0, decimals))
-}
-
-/// As many decimals as the interval supports.
-fn decimals(ratio: f64, interval: Option<(f64, f64)>) -> usize {
-    match interval {
-        Some((low, high)) if high / low <= USELESS => decimals_within(low, high),
-        Some(_) => 0,
-        None if (ratio - 1.0).abs() < 0.995 => 1,
-        None => 0,
-    }
-}
-
-fn decimals_within(low: f64, high: f64) -> usize {
-    match (high - low) / 2.0 {
-        half if half >= 0.1 => 0,
-        half if half >= 0.0005 => 1,
-        _ => 2,
-    }
-}
-
-/// A share in percent with its sign and no unit: `+5.1`, `−21`, `0`.
-fn signed_percent(share: f64, decimals: usize) -> String {
-    let percent = share * 100.0;
-    let digits = match percent.abs() {
-        large if large >= 999.5 => figures(large),
-        small => fixed(small, decimals),
-    };
-    match percent {
-        _ if is_zero(&digits) => digits,
-        below if below < 0.0 => format!("−{digits}"),
-        _ => format!("+{digits}"),
-    }
-}
-
-fn is_zero(digits: &str) -> bool {
-    digits.bytes().all(|byte| matches!(byte, b'0' | b'.'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,6 +336,17 @@ mod tests {
     }
 
     #[test]
+    fn a_model_is_named_once_where_its_records_are() {
+        let of =
+            |model: &str, record| Excluded { model: model.to_owned(), ..excluded(record, None, Reason::NotMeasured) };
+        let few = [of("A", 1), of("B", 2)];
+        assert_eq!(named_one_by_one(&few, false), BTreeSet::from(["A", "B"]));
+        let many: Vec<Excluded> = (1..=4).map(|at| of("A", at)).collect();
+        assert!(named_one_by_one(&many, false).is_empty(), "they are a number");
+        assert_eq!(named_one_by_one(&many, true), BTreeSet::from(["A"]));
+    }
+
+    #[test]
     fn it_is_said_how_many_find_which_difference() {
         let say = |number, of, ratio| needed(&Needed { number, of, ratio, power: 0.8 });
         assert_eq!(say(12, Values::Units, 1.24), "12 units of each would show a difference of 24 % (chance 80 %)");
@@ -410,13 +359,13 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_has_one_form() {
-        assert_eq!(change(1.2549, Some((0.444, 3.609))), "+25 % (−56 … +261 %)");
-        let how = |interval| change_with(1.2549, interval, "simultaneous 95 %");
-        assert_eq!(how(Some((0.444, 3.609))), "+25 % (−56 … +261 %, simultaneous 95 %)");
-        assert_eq!(how(Some((0.004, 300.0))), "+25 % (no useful interval, simultaneous 95 %)");
-        assert_eq!(how(None), "+25.5 %");
-        assert_eq!((bound(0.8), bound(1.2), bound(1.0)), ("−20 %".to_owned(), "+20 %".to_owned(), "0 %".to_owned()));
-        assert_eq!(interval(1.034, 1.142), "+3.4 … +14.2 %");
+    fn the_difference_that_was_seen_keeps_its_direction() {
+        let say = |ratio: f64, observed| {
+            needed_for(&Needed { number: 4, of: Values::Units, ratio, power: 0.8 }, Some(observed))
+        };
+        assert!(say(1.0 / 0.69, 0.69).contains("a difference of 31 %"), "{}", say(1.0 / 0.69, 0.69));
+        assert!(say(1.45, 1.45).contains("a difference of 45 %"));
+        assert!(say(1.03, 0.99).contains("a difference of 3.0 %"), "the margin, as it was asked for");
+        assert!(say(5.0, 0.2).contains("a factor of 5.0"));
     }
 }

@@ -288,7 +288,7 @@ pub(crate) fn shown(estimate: &Estimate, unit: f64) -> Shown {
     let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
         return Shown { value, spread: format!("n={}", estimate.n), kind: Spread::Count };
     };
-    if high / low > crate::caveats::USELESS {
+    if crate::change::is_useless(low, high) {
         return Shown { value, spread: "(no useful interval)".to_owned(), kind: Spread::Ends };
     }
     let (low, high) = (low / unit, high / unit);

@@ -6,6 +6,7 @@ pub mod advise;
 pub mod article;
 mod card;
 mod caveats;
+mod change;
 pub mod compare;
 mod csv;
 mod document;

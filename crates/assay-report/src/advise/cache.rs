@@ -162,7 +162,7 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     parts.item(
         "feed",
         &format!(
-            "{} takes {} of the stick's time; reads take 1 / (1 - share) as long{}",
+            "{} takes {} of the stick's time; reads then take 1 / (1 - share) times as long{}",
             rate(a.feed_bytes_per_second),
             percent(a.feed_share),
             fill.unwrap_or_default()
@@ -209,9 +209,9 @@ fn warning_text(warning: CacheWarning) -> String {
             format!("headers take {} of the RAM cache: larger records or a smaller cache", percent(share))
         }
         CacheWarning::SlowerInSequence { ratio } => format!(
-            "in sequence the stick reads {} as fast as the disk: harmful where prefetched blocks are cached; \
-             leave l2arc_noprefetch at 1",
-            times(ratio)
+            "in sequence the stick reads at {} of the disk's rate: harmful where prefetched blocks are cached; leave \
+             l2arc_noprefetch at 1",
+            percent(ratio)
         ),
         CacheWarning::LargeBlocksGainLittle { ratio } => {
             format!("large random reads are {} as fast from the stick: little or nothing is gained", times(ratio))

@@ -220,7 +220,8 @@ fn whole_model(parts: &mut Parts, model: &ModelClasses) {
     }
     let mut limits: Vec<String> = Vec::new();
     for part in model.classes.iter().flat_map(|c| &c.parts) {
-        let Some(limit) = part.lower_limit else { continue };
+        // A limit far below each threshold says nothing: two units bound a model by so little.
+        let Some(limit) = part.lower_limit.filter(|limit| *limit > 0.01 * part.threshold) else { continue };
         let text = format!("{} above {} {}", kind(part.kind), figures(limit / divisor(part.kind)), unit_of(part.kind));
         if !limits.contains(&text) {
             limits.push(text);

@@ -7,6 +7,7 @@ use assay_core::units::{figures, fixed};
 use serde::Serialize;
 
 use crate::caveats;
+use crate::change::is_useless;
 use crate::document::{Answered, Block, Column, Data, Document, Table, TableRow, number};
 use crate::headline::{interval, unit};
 
@@ -113,7 +114,10 @@ pub(super) fn exact_cells(figure: &EvidenceFigure) -> [String; 6] {
 /// Value, and `a–b` or a dash, in MB/s or IOPS.
 pub(super) fn figure_cells(figure: &EvidenceFigure) -> [String; 3] {
     let (_, unit) = unit(figure.quantity, figure.value);
-    let range = figure.interval.map_or_else(|| "–".to_owned(), |(low, high)| interval(low / unit, high / unit));
+    let range = figure.interval.map_or_else(
+        || "–".to_owned(),
+        |(low, high)| if is_useless(low, high) { "too wide".to_owned() } else { interval(low / unit, high / unit) },
+    );
     [figures(figure.value / unit), range, values_counted(figure.n, figure.basis)]
 }
 

@@ -11,7 +11,8 @@ use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
 
-use crate::caveats::{self, change, needed};
+use crate::caveats::needed_for;
+use crate::change::{self, change};
 use crate::facts;
 use crate::terminal::{Paint, shorten};
 use crate::verdict::capitalised;
@@ -73,7 +74,10 @@ pub(super) fn sentence(c: &Comparison, load: &LoadComparison, pair: &Pair, names
                 let single: Vec<&str> =
                     sides.iter().filter(|(side, _)| is_one_unit(side)).map(|(_, name)| *name).collect();
                 let of = if single.len() > 1 { "are one unit each" } else { "is one unit" };
-                let tell = pair.needed.as_ref().map_or_else(|| "measuring more units would decide".to_owned(), needed);
+                let tell = pair.needed.as_ref().map_or_else(
+                    || "measuring more units would decide".to_owned(),
+                    |tell| needed_for(tell, Some(pair.ratio)),
+                );
                 format!("{is}; {} {of}, and units of a model may differ as much: {tell}", single.join(" and "))
             }
             WhyUnknown::BusHides => {
@@ -117,7 +121,7 @@ fn models(pair: &Pair) -> &'static str {
 /// What would narrow the interval of a pair.
 pub(super) fn would_tell(load: &LoadComparison, pair: &Pair) -> String {
     if let Some(tell) = &pair.needed {
-        return needed(tell);
+        return needed_for(tell, Some(pair.ratio));
     }
     if pair.series.decides().is_some() {
         return "more runs would decide".to_owned();
@@ -142,7 +146,10 @@ fn days(c: &Comparison, pair: &Pair) -> String {
         }
         _ => format!("these runs are the same within ±{} %, but a unit", trimmed(c.margin * 100.0, 2)),
     };
-    let tell = pair.needed.as_ref().map_or_else(|| "runs on other days would decide".to_owned(), needed);
+    let tell = pair
+        .needed
+        .as_ref()
+        .map_or_else(|| "runs on other days would decide".to_owned(), |tell| needed_for(tell, Some(pair.ratio)));
     format!("{runs} may change as much from day to day: {tell}")
 }
 
@@ -309,7 +316,7 @@ pub(super) fn found(pair: &Pair, quantity: Quantity, (first, second): (&str, &st
         (format!("{} of {second}", quantity.title()), format!("that of {first}"))
     };
     let word = if (pair.ratio - 1.0).abs() < EQUAL {
-        return format!("{subject} has the same figure as {than}{}", caveats::ends(pair.low.zip(pair.high), 1));
+        return format!("{subject} has the same figure as {than}{}", change::ends(pair.low.zip(pair.high), 1));
     } else if pair.ratio < 1.0 {
         less
     } else {
@@ -331,7 +338,7 @@ pub(super) fn difference(pair: &Pair) -> String {
 
 /// How much two runs differed, as an interval: `+3.4 … +14.2 %`.
 fn interval(low: f64, high: f64) -> String {
-    caveats::interval(low, high)
+    change::interval(low, high)
 }
 
 /// Longest name of a group.

@@ -13,7 +13,8 @@ use super::answer::{
     verdict_word, winning_side,
 };
 use super::{answer, gate};
-use crate::caveats::{USELESS, listed_names};
+use crate::caveats::listed_names;
+use crate::change::is_useless;
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::headline::{shown, unit, with_point};
 use crate::terminal::{Page, Paint, Style};
@@ -120,7 +121,7 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
             interval: e
                 .low
                 .zip(e.high)
-                .filter(|(low, high)| high / low <= USELESS)
+                .filter(|(low, high)| !is_useless(*low, *high))
                 .map(|(low, high)| (low / divisor, high / divisor)),
             level: e.level,
             n: e.n,
@@ -230,8 +231,7 @@ pub fn text(c: &Comparison, style: &Style) -> String {
         page.text(
             Paint::Dim,
             0,
-            "Exploratory: the other loads, each by itself. With many loads some differ by chance; --load sets the \
-             deciding one.",
+            "Other loads, each by itself (exploratory): of many, some differ by chance. --load names the one that decides.",
         );
         for load in others {
             page.blank();

@@ -9,7 +9,8 @@ use assay_pictures as pictures;
 use super::tables::{NodeColumns, estimate, star_if_odd};
 use super::words::{count, node_name, node_names, ratio};
 use super::{tables, words};
-use crate::caveats::{change, needed};
+use crate::caveats::needed;
+use crate::change::change;
 use crate::document::{Block, Cell, Document, Table, TableRow, left, right};
 use crate::headline::MB;
 

@@ -4,9 +4,10 @@ use assay_analysis::fleet::{
     FleetReport, FleetRow, Inseparable, LoadRow, NodeFigure, NodesTogether, PlaceEffect, SlotRow,
 };
 use assay_core::text::{clean, statement};
-use assay_core::units::{figures, fixed, times};
+use assay_core::units::{figures, fixed};
 
 use super::words::{beside, count, node_name, node_names};
+use crate::change::change;
 use crate::document::{Block, Cell, Column, Data, Table, TableRow, left, number, right};
 use crate::headline::{MB, in_words, interval, shown, unit};
 
@@ -349,7 +350,8 @@ pub(super) fn slot_effect(report: &FleetReport) -> String {
             let each: Vec<String> = slots
                 .iter()
                 .map(|slot| {
-                    format!("{} at {} the others (p {:.3})", clean(&slot.slot), times(slot.ratio), slot.p_value)
+                    let by = change(slot.ratio, None);
+                    format!("{} {by} against the others (p {:.3})", clean(&slot.slot), slot.p_value)
                 })
                 .collect();
             format!("Units changed places over {}. Under {}: {}.", count(*runs, "run"), clean(title), each.join(", "))

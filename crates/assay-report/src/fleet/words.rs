@@ -6,7 +6,9 @@ use assay_analysis::fleet::{BelowAt, BelowNode, Beside, Doubt, FleetReport, Flee
 use assay_analysis::{Excluded, Reason};
 use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
-use assay_core::units::{figures, multiple, multiples, times, trimmed};
+use assay_core::units::{figures, multiple, multiples, trimmed};
+
+use crate::change::{change, difference};
 
 /// Names in a sentence; more are counted.
 const NAMED: usize = 5;
@@ -70,9 +72,9 @@ fn loads_below(report: &FleetReport) -> Option<String> {
         report.odd.odd.iter().any(|odd| odd.node == node && odd.at.iter().any(|at| at.title == title))
     };
     let at = |at: &BelowAt| match (at.to_median, at.to_typical) {
-        (Some(ratio), _) => format!("{} at {}", clean(&at.title), times(ratio)),
+        (Some(ratio), _) => format!("{} {}", clean(&at.title), change(ratio, None)),
         (None, Some(ratio)) => {
-            format!("{} at {} by a first look, and not measured", clean(&at.title), times(ratio))
+            format!("{} {} by a first look, and not measured", clean(&at.title), change(ratio, None))
         }
         (None, None) => format!("{}, not measured", clean(&at.title)),
     };
@@ -162,7 +164,7 @@ fn too_few(report: &FleetReport) -> String {
     format!("too few to name an odd node, which takes four of one model{mend}")
 }
 
-/// `random write 4 KiB at 0.28 times the others (0.25–0.31), and likewise under 2 more loads`.
+/// `random write 4 KiB −72 % (−75 … −69 %) against the others, and likewise under 2 more loads`.
 fn nodes_off(odd: &OddNode) -> String {
     let Some(first) = odd.at.first() else { return String::new() };
     let more = odd.at.len() - 1;
@@ -171,8 +173,7 @@ fn nodes_off(odd: &OddNode) -> String {
 }
 
 fn at(at: &OddAt) -> String {
-    let interval = at.low.zip(at.high).map(|(l, h)| format!(" ({})", multiples(l, h))).unwrap_or_default();
-    format!("{} at {} the others{interval}", clean(&at.title), times(at.ratio))
+    format!("{} {} against the others", clean(&at.title), change(at.ratio, at.low.zip(at.high)))
 }
 
 /// Facts under the finding.
@@ -219,11 +220,8 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
         say("odd, too", format!("{} ({})", node_name(report, odd.node), nodes_off(odd)));
     }
     for (model, title, ratio) in &report.odd.disagree {
-        let words = format!(
-            "units differ by a factor of {} under {}, but no single one stands out",
-            multiple(*ratio),
-            clean(title)
-        );
+        let words =
+            format!("units differ by {} under {}, but no single one stands out", difference(*ratio), clean(title));
         say("differ", format!("{}: {words}", clean(model)));
     }
     for same in &report.same_unit {

@@ -5,8 +5,9 @@ use assay_analysis::plan::{
     arguments, quoted_line,
 };
 use assay_core::text::{clean, statement};
-use assay_core::units::{Bytes, counted, fixed, multiples, percent, times};
+use assay_core::units::{Bytes, counted, fixed, percent};
 
+use crate::change::change_with;
 use crate::document;
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::terminal::{Style, shorten, wrap};
@@ -360,9 +361,8 @@ fn swap_data(test: &SwapTest) -> Data {
 
 fn effect_text(what: &str, effect: &SwapEffect) -> String {
     format!(
-        "{what}: {} ({}, 95 %){}",
-        times(effect.ratio),
-        multiples(effect.interval.0, effect.interval.1),
+        "{what}: {}{}",
+        change_with(effect.ratio, Some(effect.interval), "95 %"),
         if effect.real { "" } else { ", not certain or less than 15 %" }
     )
 }

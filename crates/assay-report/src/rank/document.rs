@@ -7,6 +7,7 @@ use assay_core::text::{clean, statement};
 use assay_pictures::{BusCeiling, Drawing, Label, RankRow, Ranking, Value, ranking};
 
 use super::{foot, words};
+use crate::change::is_useless;
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right};
 use crate::terminal::{Page, Paint, Style, shorten};
 
@@ -57,7 +58,7 @@ fn load_blocks(report: &RankReport, ranking: &LoadRanking) -> Vec<Block> {
     let mut blocks: Vec<Block> = drawn.map(|drawing| Block::Picture(Box::new(drawing))).into_iter().collect();
     blocks.push(Block::Table(load_table(report, ranking)));
     let mut notes: Vec<(String, String)> =
-        words::shared(ranking).into_iter().map(|line| (String::new(), line)).collect();
+        words::shared(ranking, true).into_iter().map(|line| (String::new(), line)).collect();
     for model in &ranking.models {
         notes.extend(words::notes(ranking, model).into_iter().map(|note| (clean(&model.model), note)));
     }
@@ -227,7 +228,7 @@ fn load_text(page: &mut Page, report: &RankReport, ranking: &LoadRanking, all: b
     models_table(page, ranking, report.alpha);
     let notes: Vec<(String, Vec<String>)> =
         ranking.models.iter().map(|m| (clean(&m.model), words::notes(ranking, m))).collect();
-    let shared = words::shared(ranking);
+    let shared = words::shared(ranking, all);
     if !shared.is_empty() || notes.iter().any(|(_, notes)| !notes.is_empty()) {
         page.blank();
     }
@@ -358,8 +359,12 @@ pub(super) struct Axis {
 impl Axis {
     /// From the least to the largest end of all; `None` where they are one.
     pub(super) fn new<'a>(models: impl Iterator<Item = &'a ModelRow>, width: usize) -> Option<Self> {
-        let ends = models.filter_map(|m| m.estimate.as_ref()).flat_map(|e| [Some(e.point), e.low, e.high]).flatten();
+        let ends = models.filter_map(|m| m.estimate.as_ref()).map(|e| match useful(e) {
+            Some((low, high)) => [e.point, low, high],
+            None => [e.point, e.low.filter(|_| e.high.is_none()).unwrap_or(e.point), e.point],
+        });
         let (low, high) = ends
+            .flatten()
             .filter(|v| *v > 0.0 && v.is_finite())
             .fold((f64::MAX, 0.0f64), |(low, high), v| (low.min(v), high.max(v)));
         (high > low && width > 2).then_some(Self { low, high, width })
@@ -377,7 +382,7 @@ impl Axis {
         let (line, point, open) = if style.unicode { ('─', '●', '▶') } else { ('-', 'o', '>') };
         let at = self.column(estimate.point);
         let mut cells = vec![' '; self.width];
-        if let (Some(low), Some(high)) = (estimate.low, estimate.high) {
+        if let Some((low, high)) = useful(estimate) {
             cells[self.column(low)..=self.column(high)].fill(line);
         }
         cells[at] = point;
@@ -386,6 +391,11 @@ impl Axis {
         }
         cells.into_iter().collect()
     }
+}
+
+/// The interval, where it says something.
+fn useful(estimate: &Estimate) -> Option<(f64, f64)> {
+    estimate.low.zip(estimate.high).filter(|(low, high)| !is_useless(*low, *high))
 }
 
 /// Shares as a bar, and what its parts mean.

@@ -6,10 +6,11 @@ use assay_analysis::rank::{
     RankReport, SlotWarning, Unresolved,
 };
 use assay_core::text::clean;
-use assay_core::units::{counted, figures, fixed, multiple, times, trimmed};
+use assay_core::units::{counted, figures, fixed, trimmed};
 
 use super::words;
 use crate::caveats;
+use crate::change::{change, difference};
 use crate::document::{Block, Cell, Table, TableRow, left, right};
 use crate::headline::{interval, percent};
 use crate::terminal::{Page, Paint, shorten};
@@ -184,30 +185,32 @@ fn odd_unit(odd: &Unresolved, direction: &str) -> String {
     let swap = format!("; swap slots to check{culprit}{depends}");
     match (&odd.unit, odd.tested) {
         (Some(unit), _) if odd.again => {
-            let (unit, ratio) = (clean(unit), times(odd.ratio));
             format!(
-                "{model}: measure unit {unit} of {} again: it {direction} at {ratio} the others, by one repeat while its host was \
-                 disturbed{depends}",
-                odd.of
+                "{model}: measure unit {} of {} again: it differs from the others in {direction} by {}, by one repeat while its \
+                 host was disturbed{depends}",
+                clean(unit),
+                odd.of,
+                change(odd.ratio, None)
             )
         }
         (Some(unit), _) => {
-            format!("{model}: unit {} of {} {direction} at {} the others{swap}", clean(unit), odd.of, times(odd.ratio))
+            let by = change(odd.ratio, None);
+            format!("{model}: unit {} of {} differs from the others in {direction} by {by}{swap}", clean(unit), odd.of)
         }
         (None, true) => {
             format!(
-                "{model}: its units disagree by a factor of {}; none can be named{}{swap}",
-                multiple(odd.ratio),
+                "{model}: its units disagree by {}; none can be named{}{swap}",
+                difference(odd.ratio),
                 more_units(odd)
             )
         }
         (None, false) if odd.heavy_tails => format!(
-            "{model}: its units differ by a factor of {}, as those of a model with heavy tails do; whether one is odd cannot be told",
-            multiple(odd.ratio)
+            "{model}: its units differ by {}, as those of a model with heavy tails do; whether one is odd cannot be told",
+            difference(odd.ratio)
         ),
         (None, false) => format!(
-            "{model}: its units differ by a factor of {}; too few units of other models to test it{}",
-            multiple(odd.ratio),
+            "{model}: its units differ by {}; too few units of other models to test it{}",
+            difference(odd.ratio),
             more_units(odd)
         ),
     }
@@ -221,10 +224,10 @@ fn more_units(odd: &Unresolved) -> String {
 
 fn odd_slot(slot: &SlotWarning) -> String {
     format!(
-        "slot {} deviates by a factor of {}, which chance alone brings about in {:.1} % of cases: leave it out or repair it; the \
-         figures are already adjusted",
+        "slot {} differs from the others by {}, which chance alone brings about in {:.1} % of cases: leave it out or repair it; \
+         the figures are already adjusted",
         clean(&slot.slot),
-        multiple(slot.ratio),
+        change(slot.ratio, None),
         slot.p_value * 100.0
     )
 }
@@ -247,14 +250,12 @@ fn odd_deviation(d: &OddUnitDeviation) -> String {
         "swap slots to check"
     };
     format!(
-        "{}: unit {} of {} {} at {} the others ({:.2}–{:.2} under {} of {} loads){not}; {mend}",
+        "{}: unit {} of {} differs from the others in {} by {}, under {} of {} loads{not}; {mend}",
         clean(&d.model),
         clean(&d.unit),
         d.of,
         d.direction,
-        times(d.ratio),
-        d.least,
-        d.most,
+        change(d.ratio, Some((d.least, d.most))),
         d.loads,
         d.of_loads
     )

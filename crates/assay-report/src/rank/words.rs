@@ -9,11 +9,12 @@ use assay_analysis::rank::{
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::{capitalised, clean};
-use assay_core::units::{counted, figures, fixed, multiple, rate, span, trimmed};
+use assay_core::units::{counted, figures, fixed, rate, span, trimmed};
 use assay_core::verification::Verdict;
 use assay_core::workload::Op;
 
-use crate::caveats::{bound, change, change_with, needed};
+use crate::caveats::needed;
+use crate::change::{bound, change, change_with, difference, is_useless};
 use crate::headline::MB;
 
 /// Unit of a ranking's figures, and what they are divided by.
@@ -37,7 +38,7 @@ pub(super) fn deciding(report: &RankReport) -> String {
 /// The error probability of the other loads.
 pub(super) fn exploratory(report: &RankReport) -> String {
     format!(
-        "Exploratory: {}, each with its own chance of {} % of a false order.",
+        "{} (exploratory), each with its own chance of {} % of a false order.",
         counted(report.exploratory.len(), "other load"),
         trimmed(report.alpha * 100.0, 2)
     )
@@ -64,9 +65,12 @@ pub(super) fn ranks((first, last): (usize, usize)) -> String {
     if first == last { first.to_string() } else { format!("{first}–{last}") }
 }
 
-/// `1 720 (1 540–1 921)`; `>= 22.8` at the ceiling.
+/// `1 720 (1 540–1 921)`; `>= 22.8` at the ceiling; `1 720 (too wide)` where the interval says nothing.
 pub(crate) fn estimate(estimate: &Estimate, at_ceiling: bool, divisor: f64) -> String {
     let point = figures(estimate.point / divisor);
+    if estimate.low.zip(estimate.high).is_some_and(|(low, high)| is_useless(low, high)) {
+        return format!("{point} (too wide)");
+    }
     let (low, high) = (estimate.low.map(|v| figures(v / divisor)), estimate.high.map(|v| figures(v / divisor)));
     match (low, high) {
         (Some(low), Some(high)) => format!("{point} ({low}–{high})"),
@@ -302,9 +306,12 @@ pub(super) fn notes(ranking: &LoadRanking, model: &ModelRow) -> Vec<String> {
     notes
 }
 
-/// Sentences about several models at once: models of one unit, models at the ceiling.
-pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
-    let named = |what: String, of: fn(&ModelRow) -> bool| {
+/// Sentences about several models at once: models of one unit, models at the ceiling, models without a figure unless a line
+/// below names each of their records (in full: `all`).
+pub(super) fn shared(ranking: &LoadRanking, all: bool) -> Vec<String> {
+    let told = crate::caveats::named_one_by_one(&ranking.excluded, all);
+    let no_figure = |m: &ModelRow| !is_listed(m) && !told.contains(m.model.as_str());
+    let named = |what: String, of: &dyn Fn(&ModelRow) -> bool| {
         let names: Vec<String> = ranking.models.iter().filter(|m| of(m)).map(|m| clean(&m.model)).collect();
         (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
     };
@@ -312,9 +319,9 @@ pub(super) fn shared(ranking: &LoadRanking) -> Vec<String> {
     let ceiling = ranking.ceiling.as_ref().map(|used| format!(" ({})", held(used))).unwrap_or_default();
     let bound = format!("Limited by the bus{ceiling}, so the medium may be faster");
     let all = [
-        named(one, |m| m.standing == RankStanding::Specimen),
-        named(bound, |m| m.at_ceiling),
-        named("No figure of this load".to_owned(), |m| !is_listed(m)),
+        named(one, &|m| m.standing == RankStanding::Specimen),
+        named(bound, &|m| m.at_ceiling),
+        named("No figure of this load".to_owned(), &no_figure),
     ];
     all.into_iter().flatten().collect()
 }
@@ -377,8 +384,8 @@ fn unit_notes(ranking: &LoadRanking, unit: &UnitRow) -> Vec<String> {
         let values: Vec<String> = two.values.iter().take(8).map(|v| figures(v / divisor)).collect();
         let more = if two.values.len() > 8 { ", …" } else { "" };
         notes.push(format!(
-            "{name} has two speeds, a factor of {} apart: repeats {}{more}; look at the repeats before you use the mean",
-            multiple(two.ratio),
+            "{name} has two speeds, {} apart: repeats {}{more}; look at the repeats before you use the mean",
+            difference(two.ratio),
             values.join("; ")
         ));
     }

@@ -50,13 +50,13 @@ fn the_answer_fits_a_terminal_and_is_worded_like_other_answers() {
         "Only 6 units: a weak result.",
         "Not ranked, one unit only: SanDisk Extreme A2",
         "Cannot separate SanDisk Ultra A1 and Samsung EVO Plus 64GB: all are limited by the bus (at least 22.4 MB/s of 23.6)",
-        "unit 3 (published) of 3 writes at 0.27 times the others (0.23–0.35 under 6 of 6 loads); its reads are like those of the others; swap slots to check",
-        "unit 3 (published) of 3 writes at 0.29 times the others",
+        "unit 3 (published) of 3 differs from the others in writes by −73 % (−77 … −65 %), under 6 of 6 loads; its reads are like those of the others; swap slots to check",
+        "unit 3 (published) of 3 differs from the others in writes by −71",
         "2 units per model can show a difference of 51 %",
         "unit, with slot and run",
         "6 records, 6 units, 6 repeats, rounds unknown, slots unknown",
         "19999 draws; level 95 %, margin 3 %, seed 0",
-        "Exploratory: 11 other loads",
+        "11 other loads (exploratory)",
     ] {
         assert!(text.contains(words), "`{words}` is missing:\n{}", done.stdout);
     }
