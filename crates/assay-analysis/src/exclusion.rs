@@ -295,7 +295,7 @@ impl fmt::Display for Reason {
             Self::NoPrice => {
                 f.write_str("no label price; give --price 'MODEL=12.90USD', or measure with --label price=12.90USD")
             }
-            Self::NoModel => f.write_str("names no model; assay label it with model=…"),
+            Self::NoModel => f.write_str("names no model; name it: assay label ID model=…"),
             Self::OtherNodes { nodes, counted } => {
                 write!(
                     f,

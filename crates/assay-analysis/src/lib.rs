@@ -21,6 +21,7 @@ mod reading;
 #[cfg(test)]
 mod samples;
 mod settle;
+mod several_media;
 
 pub use admission::{admit, examine, excluded, share_verdicts, share_verdicts_of_records, small_area};
 pub use deciding::{

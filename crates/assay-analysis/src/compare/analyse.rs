@@ -21,6 +21,7 @@ use crate::identity::{HostDays, Seen, computer, identity, names_model, not_conne
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::{Mark, lacking, loads, manner, measurement, resolution};
+use crate::several_media::several_media;
 use crate::{Excluded, Reason, excluded};
 
 /// Compares groups of records under every load that at least two of them have. The first group is the reference.
@@ -392,6 +393,11 @@ pub(super) fn notes(groups: &[RecordGroup<'_>], loads: &[LoadComparison], usual:
             notes.push(Note::UnknownUnits { group, records });
         }
     }
+    notes.extend(several_media(of_all()).into_iter().map(|of| Note::SeveralMedia {
+        unit: of.name,
+        least_bytes: of.least_bytes,
+        most_bytes: of.most_bytes,
+    }));
     let runs = |at: &usize| {
         let mut sides = loads.iter().flat_map(|l| &l.sides).filter(|side| side.group == *at);
         // Where other days or other runs are in the interval, there is nothing to be warned of.

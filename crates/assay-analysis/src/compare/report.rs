@@ -438,6 +438,15 @@ pub enum Note {
         /// How many.
         models: usize,
     },
+    /// Records of one unit say capacities that one medium cannot have.
+    SeveralMedia {
+        /// The unit.
+        unit: String,
+        /// The smallest capacity.
+        least_bytes: u64,
+        /// The largest.
+        most_bytes: u64,
+    },
     /// Records that name no model are in no group of one.
     NoModel {
         /// Their ids.
@@ -554,11 +563,17 @@ impl fmt::Display for Note {
             Self::SeveralModels { group, models } => {
                 write!(f, "{} contains {models} models; --by model separates them", letter(*group))
             }
+            Self::SeveralMedia { unit, least_bytes, most_bytes } => write!(
+                f,
+                "records of {unit} are of media of {} to {}, so not of one unit: correct their labels (assay label), or remove \
+                 them (assay rm)",
+                assay_core::units::capacity(*least_bytes),
+                assay_core::units::capacity(*most_bytes)
+            ),
             Self::NoModel { records } => {
                 let one = records.len() == 1;
-                let (of, it) = if one { ("names no model and is", "it") } else { ("name no model and are", "them") };
-                let all = records.join(", ");
-                write!(f, "{all} {of} left out; assay label {it} with model=…")
+                let of = if one { "names no model and is" } else { "name no model and are" };
+                write!(f, "{} {of} left out: assay label ID model=…", records.join(", "))
             }
             Self::OneRun { groups } => {
                 let each = if groups.len() > 1 { " each" } else { "" };

@@ -330,6 +330,15 @@ pub enum RankRemark {
         /// How many records.
         records: usize,
     },
+    /// Records of one unit say capacities that one medium cannot have.
+    SeveralMedia {
+        /// The model and the unit.
+        unit: String,
+        /// The smallest capacity.
+        least_bytes: u64,
+        /// The largest.
+        most_bytes: u64,
+    },
     /// Writes are ranked by the rate at which they were acknowledged, as some figures have no durable rate.
     Acknowledged {
         /// How many.

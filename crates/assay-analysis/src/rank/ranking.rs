@@ -25,6 +25,7 @@ use crate::identity::suite;
 use crate::load::Load;
 use crate::quantity::Quantity;
 use crate::reading::manner;
+use crate::several_media::several_media;
 
 /// Ranks the models of records. The same records and the same options give the same answer to the last digit,
 /// regardless of the order of the records.
@@ -279,6 +280,12 @@ fn remarks(fit: &Fit, sessions: &[UnitUnderLoad<'_>]) -> Vec<RankRemark> {
     }
     let several = nameless.into_iter().filter(|(_, records)| *records > 1);
     remarks.extend(several.map(|(model, records)| RankRemark::NamelessUnit { model: model.to_owned(), records }));
+    let media = several_media(sessions.iter().map(|session| session.record)).into_iter();
+    remarks.extend(media.map(|of| RankRemark::SeveralMedia {
+        unit: of.name,
+        least_bytes: of.least_bytes,
+        most_bytes: of.most_bytes,
+    }));
     let mut lacks: BTreeMap<&str, usize> = BTreeMap::new();
     for what in sessions.iter().flat_map(|s| &s.measurement.workload.unknown).filter(|what| **what != Unknown::Stop) {
         *lacks.entry(what.title()).or_default() += 1;

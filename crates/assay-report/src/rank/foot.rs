@@ -6,7 +6,7 @@ use assay_analysis::rank::{
     RankReport, SlotWarning, Unresolved,
 };
 use assay_core::text::clean;
-use assay_core::units::{counted, figures, fixed, trimmed};
+use assay_core::units::{capacity, counted, figures, fixed, trimmed};
 
 use super::words;
 use crate::caveats;
@@ -151,6 +151,13 @@ fn remark_text(remark: &RankRemark) -> String {
                 clean(model)
             )
         }
+        RankRemark::SeveralMedia { unit, least_bytes, most_bytes } => format!(
+            "records of {} are of media of {} to {}, so not of one unit: correct their labels (assay label), or remove them \
+             (assay rm)",
+            clean(unit),
+            capacity(*least_bytes),
+            capacity(*most_bytes)
+        ),
         RankRemark::Acknowledged { lacking } => format!(
             "by the acknowledged rate, as {} no durable rate",
             if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }
