@@ -15,7 +15,8 @@ pub(crate) const COMPARE_EXAMPLES: &str = "\
 Examples:
   assay compare                             the last two media
   assay compare last~1 last                 the last two runs
-  assay compare unit=1 unit=2               all runs of one card against another
+  assay compare 'model=EVO unit=1' 'model=EVO unit=2'
+                                            all runs of one card against another
   assay compare model='Ultra A1' model='EVO Plus'
                                             two models, over their units
   assay compare 5f3,9ka last                two as one group, and the last
@@ -32,8 +33,8 @@ Examples:
 Runs of a unit vary from day to day: without --runs, single runs tell media
 apart only where they differ by more than that.
 
-Each QUERY is a group, the first is the reference; a single QUERY compares its
-records with each other. Exit code 0 is an answer, also `same` or `cannot tell`;
+Each QUERY is a group, and the others are compared with the first. A single QUERY
+compares its records with each other. Exit code 0 is an answer, also `same` or `cannot tell`;
 1: nothing could be compared, or the figures are invalid; 7: a limit of
 --fail-if is exceeded; 6, with --fail-if-unknown: a limit is undecided.
 
@@ -45,14 +46,14 @@ is undecided where SHARE is inside the interval.";
 #[command(mut_arg("output", |arg| arg.help(WITH_PICTURE)))]
 pub(crate) struct CompareArgs {
     #[arg(value_name = "QUERY", value_hint = ValueHint::Other,
-          help = query_help!("Groups of records, each a query or several with commas; without one the last two media"))]
+          help = query_help!("Groups of records, by default the last two media. A group is a query, or several with commas between them"))]
     pub(crate) queries: Vec<String>,
 
-    /// Figure that decides; by default IOPS of random and rate of sequential work
+    /// Figure that decides; default: IOPS of random loads, rate of sequential ones
     #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
-    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; other loads are only shown
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
@@ -146,11 +147,11 @@ pub(crate) struct RankArgs {
     #[arg(default_value = "all", value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
-    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; other loads are only shown
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Figure that decides; by default IOPS of random and rate of sequential work
+    /// Figure that decides; default: IOPS of random loads, rate of sequential ones
     #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
@@ -175,7 +176,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "KIND", value_parser = composite)]
     pub(crate) composite: Option<CompositeKind>,
 
-    /// Show everything in full: also the exploratory loads
+    /// Show everything in full: also the loads that do not decide
     #[arg(long)]
     pub(crate) all: bool,
 

@@ -220,7 +220,7 @@ pub(crate) struct InventoryArgs {
     #[arg(short, long, value_name = "PATTERN", requires = "inventory")]
     pub(crate) limit: Option<String>,
 
-    /// Connections at a time; by default one for each node, up to 28; run has one for each node
+    /// Connections at a time; default: one for each node, but 28 at most with check and clean
     #[arg(long, value_name = "N", requires = "inventory", value_parser = values::count(1..=10_000))]
     pub(crate) forks: Option<u32>,
 }
@@ -293,7 +293,7 @@ pub(crate) struct FleetCollectArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetCleanArgs {
-    /// How nodes are reached: ansible, which put something there
+    /// How nodes are reached; only ansible leaves something on nodes
     #[arg(long, value_enum)]
     pub(crate) via: Option<ViaArg>,
 

@@ -5,8 +5,8 @@ macro_rules! query_help {
     ($records:literal) => {
         concat!(
             $records,
-            ": last (the newest by the time of measuring), an id, all, model=…, unit=…, slot=…, suite=…, kind=…, KEY=VALUE of a label, baseline:NAME, \
-             published:NAME, site: (the public instance of the last login), or a file; conditions in one pair of quotes must all hold, 'published: model=SanDisk* unit=1,2'"
+": last (the newest), all, an id, a file, baseline:NAME, published:NAME, site: (the public instance of the last login), or conditions: model=…, unit=…, \
+             slot=…, suite=…, kind=…, or a label as KEY=VALUE. Conditions in one pair of quotes must all hold: 'published: model=SanDisk* unit=1,2'"
         )
     };
 }
@@ -14,17 +14,13 @@ macro_rules! query_help {
 /// A query for records of the store.
 macro_rules! stored_query_help {
     ($records:literal) => {
-        concat!(
-            $records,
-            ": last (the newest by the time of measuring), an id, all, model=…, unit=…, slot=…, suite=…, kind=…, KEY=VALUE of a label",
-            stored_query_end!()
-        )
+        concat!($records, ": last (the newest), all, an id", stored_query_end!())
     };
 }
 
 macro_rules! stored_query_end {
     () => {
-        ", or baseline:NAME; conditions in one pair of quotes must all hold, 'suite=quick model=SanDisk* unit=1,2'"
+        ", baseline:NAME, or conditions: model=…, unit=…, slot=…, suite=…, kind=…, or a label as KEY=VALUE. Conditions in one pair of quotes must all hold: 'suite=quick model=SanDisk* unit=1,2'"
     };
 }
 

@@ -154,11 +154,11 @@ pub(crate) struct RaceArgs {
     #[arg(required = true, value_name = "QUERY", value_hint = ValueHint::Other, help = query_help!("Which records"))]
     pub(crate) queries: Vec<String>,
 
-    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; other loads are only shown
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Figure that decides; by default IOPS of random and rate of sequential work
+    /// Figure that decides; default: IOPS of random loads, rate of sequential ones
     #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
@@ -209,11 +209,11 @@ pub(crate) struct SwapArgs {
     #[arg(long, value_name = "UNIT")]
     pub(crate) other: String,
 
-    /// Load that decides, like 'random read 4 KiB' or a workload's name; the others are exploratory
+    /// Load that decides, like 'random read 4 KiB' or a workload's name; other loads are only shown
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<String>,
 
-    /// Figure that decides; by default IOPS of random and rate of sequential work
+    /// Figure that decides; default: IOPS of random loads, rate of sequential ones
     #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
