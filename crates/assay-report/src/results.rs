@@ -90,7 +90,7 @@ pub(crate) fn over_days_sentence(record: &Observation) -> Option<String> {
     }
     let assumed = percent(ASSUMED_DAYS, 1);
     (!parts.is_empty())
-        .then(|| format!("{} (95 %; day-to-day variation unknown from one run; {assumed} assumed)", parts.join(", ")))
+        .then(|| format!("{} (95 %; one run does not show how days differ, so {assumed} is assumed)", parts.join(", ")))
 }
 
 fn days_range(record: &Observation, m: &ObservedMeasurement, quantity: Quantity, unit: f64) -> Option<String> {

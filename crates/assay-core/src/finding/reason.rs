@@ -231,7 +231,7 @@ impl fmt::Display for Shortfall {
             Self::CommonBlocks => "the test area is smaller than the blocks that all nodes of the run use",
             Self::CommonAlignment => "direct I/O here cannot do the blocks that all nodes of the run use",
             Self::CommonInFlight => {
-                "what all nodes of the run keep in flight takes longer here than is left of the budget"
+                "this node is too slow for the queue depth of the run: the time that was left did not suffice for it"
             }
             Self::LongPauses => "a repeat has no room for ten of its pauses, or the budget was used up",
             Self::NoRateToShare => "the workload that its rate is a share of has no figure",

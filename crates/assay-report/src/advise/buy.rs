@@ -172,7 +172,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     }
     parts.item(
         "chance",
-        "probability that nothing is cheaper and as fast; within 3 % counts as equal, then the cheaper wins",
+        "probability that no other model is both cheaper and as fast; speeds within 3 % count as equal",
     );
     match a.worth {
         Some((percent, assumed)) => {

@@ -504,7 +504,7 @@ pub(super) fn comparison_method(comparison: &Comparison) -> String {
         text.push_str("; adjusted for slots and rounds, as assay rank does");
     }
     if comparison.loads.iter().any(|load| load.widened) {
-        text.push_str("; widened because the repeats ended once enough was known");
+        text.push_str("; intervals are wider, as repeats ended once they agreed");
     }
     text
 }

@@ -212,8 +212,8 @@ fn foot(race: &Race) -> Vec<String> {
     }
     if let (true, Some(spread)) = (race.close_models, race.spread) {
         lines.push(format!(
-            "Models are close: more certainty is required. Claims are calibrated for models that differ by 15 % and \
-             more; these differ by {}.",
+            "Models are close, so more certainty is required: this answer was tested on models that differ by 15 % \
+             or more, and these differ by {}.",
             percent_above(spread.exp())
         ));
     }

@@ -232,7 +232,8 @@ fn reach_words(v: &Verification) -> Option<String> {
     if reach.tested_share < 1.0 && reach.loss_share > 0.0 {
         // All of it is more than that.
         let lost = if reach.loss_share > 0.99 { "over 99 %".to_owned() } else { percent(reach.loss_share) };
-        parts.push(format!("a loss of {lost} would be found with a probability of {}", probability(reach.loss_found)));
+        let found = probability(reach.loss_found);
+        parts.push(format!("a loss of {lost} of the capacity would be found (probability {found})"));
     }
     match reach.caches_up_to_bytes {
         Some(0) => parts.push("caches may hide one".to_owned()),

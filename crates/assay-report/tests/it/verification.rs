@@ -129,7 +129,7 @@ fn markdown_lists_what_was_found() {
 /// Every page states, in the same words, what a verdict is based on and what it does not exclude.
 #[test]
 fn card_page_and_markdown_say_the_reach_and_what_holds() {
-    let reach = "25 % tested; a loss of 1 % would be found with a probability of above 99.9 %; caches up to 64 MiB do not hide one; thin provisioning not excluded";
+    let reach = "25 % tested; a loss of 1 % of the capacity would be found (probability above 99.9 %); caches up to 64 MiB do not hide one; thin provisioning not excluded";
     let card = card(&fake(), &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     // On the page a number and its unit hold together.
     let page = html(&[fake()]).replace('\u{a0}', " ");
@@ -164,7 +164,7 @@ fn a_part_that_was_tested_is_not_taken_for_all() {
     let part = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(part.contains("300 MiB of free space, nothing missing where it was tested; 248 MiB checked"), "{part}");
     assert!(part.contains("82 % tested"), "{part}");
-    assert!(part.contains("with a probability of 99 %"), "{part}");
+    assert!(part.contains("(probability 99 %)"), "{part}");
     record.verification.as_mut().unwrap().checked_bytes = 300 << 20;
     let all = card(&record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(all.contains("300 MiB of free space, all of it real; all checked"), "{all}");

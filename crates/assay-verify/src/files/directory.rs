@@ -255,7 +255,7 @@ pub enum VerifyError {
     },
     /// The host needs the file system that is to be filled.
     #[error(
-        "{}: the file system of {}; a check would fill it with {}: name another directory, limit it by --bytes without --quick, or add --fill-system",
+        "{}: the file system of {}; a check would fill it with {}: name another directory, check less (--bytes 1GiB), or add --fill-system",
         .path.display(), .carried.display(), Bytes(*.write_bytes)
     )]
     System {
@@ -268,7 +268,7 @@ pub enum VerifyError {
     },
     /// The medium to be filled is the host's memory.
     #[error(
-        "{}: is in the memory of this host; a check would fill it with {}: name a directory of a medium, limit it by --bytes without --quick, or add --fill-system",
+        "{}: is in the memory of this host; a check would fill it with {}: name a directory of a medium, check less (--bytes 1GiB), or add --fill-system",
         .path.display(), Bytes(*.write_bytes)
     )]
     Memory {

@@ -161,7 +161,9 @@ fn by_ssh(
 
 pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
     if via(args.via, &args.inventory)? != ViaArg::Ansible {
-        return Err(Failure::usage("only Ansible puts something on nodes, which clean removes: -i FILE"));
+        return Err(Failure::usage(
+            "nothing to clean: only a run with an inventory of Ansible puts something on nodes; name the inventory with -i FILE",
+        ));
     }
     let control = Control::default();
     signals::stop_on_signals(&control)?;

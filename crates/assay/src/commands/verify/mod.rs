@@ -221,7 +221,7 @@ const QUICK: &str = "writes samples across the free space, reads them back and r
 
 /// The answer of a dry run.
 fn would_do(words: &str) -> Result<Exit, Failure> {
-    let words = harmless(&format!("{words}\nNothing was written."));
+    let words = format!("{}\nNothing was written.", harmless(words));
     output::print(&output::wrapped(&words, output::stdout_style().width))?;
     Ok(Exit::Good)
 }
