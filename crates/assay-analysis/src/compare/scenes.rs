@@ -294,6 +294,29 @@ fn nuisances_are_told() {
     assert!(c.notes.contains(&Note::SeveralModels { group: 1, models: 2 }));
 }
 
+/// A card that was not mounted leaves a record of the system disk under the label of the card.
+#[test]
+fn one_unit_of_two_capacities_is_named() {
+    let of = |id: &str, unit: &str, bytes: u64| {
+        let mut record = card(id, unit, &SLOW);
+        record.medium.capacity_bytes = Some(bytes);
+        record
+    };
+    let (a, b) = (of("a", "1", 32_000_000_000), of("b", "1", 275_000_000_000));
+    let c = of("c", "2", 32_000_000_000);
+    let found = compare(&[group("a", &[&a, &b]), group("c", &[&c])], &CompareRequest::default()).unwrap();
+    let note = found.notes.iter().map(ToString::to_string).find(|note| note.starts_with("records of"));
+    assert_eq!(
+        note.as_deref(),
+        Some(
+            "records of Card · unit 1 are of media of 32.0 GB to 275 GB, so not of one unit: correct their labels (assay \
+             label), or remove them (assay rm)"
+        )
+    );
+    let found = compare(&[group("a", &[&a]), group("c", &[&c])], &CompareRequest::default()).unwrap();
+    assert!(!found.notes.iter().any(|note| matches!(note, Note::SeveralMedia { .. })), "{:?}", found.notes);
+}
+
 /// A difference in the completions awaited at once, the processors, or polling does not make another load. The figures
 /// are compared, and a note tells the reader of the difference.
 #[test]

@@ -124,6 +124,19 @@ fn models_far_apart_are_in_order_with_gold_silver_and_bronze() {
 }
 
 #[test]
+fn one_unit_of_two_capacities_is_told() {
+    let mut records = nine();
+    let labels = records[0].labels.clone();
+    records[1].labels = labels;
+    (records[0].medium.capacity_bytes, records[1].medium.capacity_bytes) = (Some(32_000_000_000), Some(275_000_000_000));
+    let remarks = ranked(&records, &RankOptions::default()).primary.remarks;
+    let told = |remark: &RankRemark| {
+        matches!(remark, RankRemark::SeveralMedia { least_bytes: 32_000_000_000, most_bytes: 275_000_000_000, .. })
+    };
+    assert_eq!(remarks.iter().filter(|remark| told(remark)).count(), 1, "{remarks:?}");
+}
+
+#[test]
 fn of_latencies_the_smallest_is_best() {
     let report = ranked(&nine(), &RankOptions { quantity: Some(Quantity::P50Ns), ..RankOptions::default() });
     let order: Vec<&str> = report.primary.models.iter().map(|m| m.model.as_str()).collect();
