@@ -33,10 +33,11 @@ Examples:
 Runs of a unit vary from day to day: without --runs, single runs tell media
 apart only where they differ by more than that.
 
-Each QUERY is a group, and the others are compared with the first. A single QUERY
-compares its records with each other. Exit code 0 is an answer, also `same` or `cannot tell`;
-1: nothing could be compared, or the figures are invalid; 7: a limit of
---fail-if is exceeded; 6, with --fail-if-unknown: a limit is undecided.
+Each QUERY is a group, and the others are compared with the first. A single
+QUERY compares its records with each other. Exit code 0 is an answer, also
+`same` or `cannot tell`; 1: nothing could be compared, or the figures are
+invalid; 7: a limit of --fail-if is exceeded; 6, with --fail-if-unknown: a limit
+is undecided.
 
 A limit is [FIGURE] slower|faster|lower|higher than SHARE [for LOAD]. It fails
 where the whole interval of the change from the first group is beyond SHARE, and
