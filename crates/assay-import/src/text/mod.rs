@@ -287,9 +287,13 @@ mod tests {
             "node1: ",
             "==> default: ",
             "bench-7d9f-x2 fio ",
+            "bench-7d9f-x2 ",
             "I0514 10:00:0#.000123   12 run.go:88] ",
             "[2024-05-14T10:00:0#Z INFO  bench] ",
             "2024-05-14 10:00:0#,123 - INFO - ",
+            "2024-05-14 10:00:0#,123 - bench.runner - INFO - ",
+            "2024-05-14 10:00:0#,123 - INFO - bench.runner - ",
+            "bench.1.x2@node1    | ",
             "INFO:bench:",
             "2024-05-14T10:00:0#.1234567Z ##[debug]",
             "05-14 10:00:0#.123  12  12 I fio     : ",
@@ -309,6 +313,8 @@ mod tests {
             assert_eq!(of(text.as_bytes()), lines, "{front}");
         }
         assert_eq!(of(b"a: 1\nb: 2\nc: 3\n"), ["a: 1", "b: 2", "c: 3"], "names of values");
+        let rows = ["Machine Size", "node-1 2G 10", "node-1 4G 20", "node-1 8G 30", "node-1 9G 40", "node-1 9G 50"];
+        assert_eq!(of(rows.join("\n").as_bytes()), rows, "rows of one machine below a heading");
     }
 
     #[test]

@@ -66,7 +66,7 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         // Of containers, and of a runner of GitLab.
         ("std", r"^(?:stdout|stderr) [FP](?: |$)".to_owned()),
         ("O", r"^\d\dO(?:[ +]|$)".to_owned()),
-        ("|", r"^[A-Za-z0-9][A-Za-z0-9_.-]* *\|(?: |$)".to_owned()),
+        ("|", r"^[A-Za-z0-9][A-Za-z0-9_.@-]* *\|(?: |$)".to_owned()),
         // Job and step, of a downloaded log of GitHub.
         ("\t", r"^[^\t]+\t[^\t]+\t(?:\u{feff})?".to_owned()),
     ];
@@ -75,14 +75,20 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 });
 /// Longest prefix in bytes.
 const LONGEST: usize = 160;
-/// A name that all lines have: `[app] `, `node[1-4]: `, `==> default: `, `JD> ` of a mail; and those of a pod and its
-/// container, as stern prints them: `bench-7d9f fio `. A name of a pod that a controller made has a hyphen.
-static NAMES: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+/// A name that all lines have: `[app] `, `node[1-4]: `, `==> default: `, `JD> ` of a mail; that of a logger between two
+/// dashes; and those of a pod and its container, as stern prints them: `bench-7d9f fio `. A name of a pod that a controller
+/// made has a hyphen.
+static NAMES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
     [
         r"^(?:\[[^\[\]]+\]|\([a-z0-9_-]+\)|[A-Z]{2,3}>|(?:==> )?[A-Za-z0-9][A-Za-z0-9_./\[\]-]*(?: \([a-z-]+\))?:)(?: |$)",
+        r"^(?:- )?[A-Za-z_][A-Za-z0-9_.:-]* -(?: |$)",
         r"^[a-z0-9.]+(?:-[a-z0-9.]+)+ [a-z][a-z0-9-]*(?: |$)",
     ]
     .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
+});
+/// The name of a pod alone, which stands before each line: `bench-7d9f `.
+static POD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[a-z][a-z0-9.]*(?:-[a-z0-9.]+)*-[a-z0-9.]*\d[a-z0-9.]*(?: |$)").expect("the pattern is fixed")
 });
 /// What tools print in front of their own figures, of one direction again and again: no name of a log.
 const DIRECTIONS: [&str; 4] = ["read:", "write:", "trim:", "mixed:"];
@@ -112,8 +118,9 @@ pub(super) fn strip(lines: &mut Vec<Line>) {
             });
         }
         for form in NAMES.iter() {
-            changed |= name(lines, form);
+            changed |= name(lines, form, MOST);
         }
+        changed |= name(lines, &POD, 10);
         if !changed {
             break;
         }
@@ -275,8 +282,8 @@ fn common(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>) -> bool {
     true
 }
 
-/// Takes off a name of this form that is the same before most lines.
-fn name(lines: &mut [Line], form: &Regex) -> bool {
+/// Takes off a name of this form that is the same before so many of ten lines.
+fn name(lines: &mut [Line], form: &Regex, most: usize) -> bool {
     let looked_at = looked_at(lines);
     // Four of five lines have it: a fifth of them, and one more, would be enough to find one.
     let some = looked_at.iter().take(looked_at.len() / 5 + 1);
@@ -291,7 +298,8 @@ fn name(lines: &mut [Line], form: &Regex) -> bool {
     };
     // The same line again and again is a value and its name, not a log.
     let rests: BTreeSet<&str> = looked_at.iter().filter_map(|text| text.get(length(text)?..)).collect();
-    rests.len() >= LEAST_NAMED && common(lines, length)
+    let named = looked_at.iter().filter(|text| length(text).is_some()).count();
+    rests.len() >= LEAST_NAMED && named * 10 >= looked_at.len() * most && common(lines, length)
 }
 
 /// Takes off the numbers of lines, where they follow each other. Text behind a number begins in one column: what is set in
