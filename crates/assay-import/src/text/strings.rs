@@ -43,6 +43,7 @@ pub(super) fn expand(lines: &mut Vec<Line>) {
 /// they may hold markup. A string of one line is read without what stands in front of it.
 pub(super) fn expand_long(lines: &mut Vec<Line>) {
     messages(lines);
+    literals(lines);
     quoted(lines, true);
 }
 
@@ -143,6 +144,54 @@ fn key_of(line: &str) -> Option<&str> {
 fn string(text: &str) -> Option<String> {
     let text = text.trim();
     serde_json::from_str(text.strip_suffix(',').unwrap_or(text)).ok()
+}
+
+// Literals of code below one another, which a program puts together.
+
+/// Fewest lines that are one literal each.
+const LEAST_LITERALS: usize = 3;
+
+/// Puts the text of such literals in their place. Of most of them an escaped end of a line is the end; a page may have put a
+/// blank line behind each.
+fn literals(lines: &mut Vec<Line>) {
+    let is_blank = |line: &Line| line.text.trim().is_empty();
+    let mut plain: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut at = 0;
+    while at < lines.len() {
+        let of = |line: &Line| is_blank(line).then(String::new).or_else(|| literal(&line.text));
+        let all: Vec<String> = lines[at..].iter().map_while(of).collect();
+        let part = &lines[at..at + all.len().max(1)];
+        at += part.len();
+        let count = part.iter().filter(|line| !is_blank(line)).count();
+        let ended = all.iter().filter(|text| text.ends_with('\n')).count();
+        if count < LEAST_LITERALS || ended * 2 <= count || plain.len() > MOST_LINES {
+            plain.extend(part.iter().cloned());
+            continue;
+        }
+        let mut open = String::new();
+        for (line, text) in part.iter().zip(&all) {
+            open.push_str(text);
+            if let Some((whole, rest)) = open.rsplit_once('\n') {
+                parts(&mut plain, line.number, whole);
+                open = rest.to_owned();
+            }
+        }
+        let last = Line { number: part[part.len() - 1].number, text: open };
+        plain.extend(Some(last).filter(|line| !line.text.is_empty()));
+    }
+    plain.truncate(MOST_LINES + 1);
+    *lines = plain;
+}
+
+/// The text of a line that ends with a literal and what joins it to the next: `"…\r\n" +`. What it is given to, or what a log
+/// has put there, may stand in front.
+fn literal(line: &str) -> Option<String> {
+    let open = line.find('"')?;
+    let (text, length) = unescaped(&line[open..])?;
+    // One without escapes is as it stands.
+    let text = if text.is_empty() { line[open + 1..open + length - 1].to_owned() } else { text };
+    let rest = line[open + length..].trim();
+    rest.chars().all(|c| matches!(c, '+' | ',' | ';' | ')' | '.' | '\\' | '<' | '&' | '_')).then_some(text)
 }
 
 // Any string in which a result begins.
@@ -302,6 +351,23 @@ mod tests {
         }
         for text in ["{\"a\": \"b\\nc d e f g h i j k l m\"}", "it's \\n what it 'is'", "\"\\", "'\\u12'"] {
             assert_eq!(of(text), [text]);
+        }
+    }
+
+    #[test]
+    fn literals_below_one_another() {
+        let of_code = |text: &str| {
+            let mut lines: Vec<Line> =
+                (1..).zip(text.lines()).map(|(number, text)| Line { number, text: text.to_owned() }).collect();
+            expand_long(&mut lines);
+            lines.into_iter().map(|line| line.text).collect::<Vec<_>>()
+        };
+        let code = "  String s = \"a\\r\\n\" +\n\t\t\"[b]\\r\\n  c\\r\\n\" + \n\t\t\"d \" +\n\t\t\"e\\r\\n\";\nx";
+        assert_eq!(of_code(code), ["a", "[b]", "  c", "d e", "x"]);
+        for code in
+            ["\"argv\": [\n\"a\",\n\"b\",\n\"c\"\n]", "f(\"a\\n\", 1)\nf(\"b\\n\", 2)\nf(\"c\\n\", 3)", "\"a\\n\"\nb"]
+        {
+            assert_eq!(of_code(code), code.lines().collect::<Vec<_>>());
         }
     }
 
