@@ -395,10 +395,24 @@ fn is_only_thread(text: &Text, at: usize) -> bool {
     first && !below.any(|line| is_row(bare_row(line)))
 }
 
+/// A whole number, whose thousands people have divided to read it.
+fn count(cell: &str) -> Option<f64> {
+    let divided = |mark: char| {
+        let mut parts = cell.split(mark);
+        let first = parts.next().is_some_and(|part| (1..=3).contains(&part.len()));
+        (first && cell.contains(mark) && parts.all(|part| part.len() == 3)).then(|| cell.replace(mark, ""))
+    };
+    let plain = divided('.').or_else(|| divided(',')).unwrap_or_else(|| cell.to_owned());
+    plain.parse::<u64>().ok().map(|number| number as f64)
+}
+
 fn total(parsed: &mut Parsed, table: &str, cells: &str, columns: Columns) {
-    let cells: Vec<Option<f64>> = cells.split('|').map(|part| part.trim().parse::<f64>().ok()).collect();
-    let [bytes, operations, mib, iops, mean_ms] = columns.map(|column| cells.get(column?).copied().flatten());
-    let (Some(bytes), Some(operations), Some(mib), Some(iops)) = (bytes, operations, mib, iops) else { return };
+    let cells: Vec<&str> = cells.split('|').map(str::trim).collect();
+    let cell = |at: usize| cells.get(columns[at]?).copied();
+    let number = |at: usize| cell(at)?.parse::<f64>().ok();
+    let [bytes, operations] = [0, 1].map(|at| cell(at).and_then(count));
+    let (Some(bytes), Some(mib), Some(iops)) = (bytes, number(2), number(3)) else { return };
+    let mean_ms = number(4);
     // Printed to two digits: bytes by time is finer, where it agrees.
     let finer = parsed.seconds.filter(|seconds| *seconds > 0.0).map(|seconds| bytes / seconds);
     let printed = mib * 1_048_576.0;
@@ -407,7 +421,7 @@ fn total(parsed: &mut Parsed, table: &str, cells: &str, columns: Columns) {
         rate: Some(Printed { value: mib, step: 0.01 }.times(1_048_576.0)),
         iops: Some(Printed { value: iops, step: 0.01 }),
         bytes: Some(Printed::exact(bytes)),
-        operations: Some(Printed::exact(operations)),
+        operations: operations.map(Printed::exact),
         seconds: parsed.seconds.map(|value| Printed { value, step: 0.01 }),
     };
     let total = Total { bytes, rate, iops, mean_ms: mean_ms.filter(|ms| *ms > 0.0), told };
