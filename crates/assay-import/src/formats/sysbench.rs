@@ -238,7 +238,10 @@ impl SysbenchRun {
 
     /// What the test did: by its name, or by the operations or bytes that it counts.
     fn did(&self) -> Option<(Op, Option<Pattern>)> {
-        let some = |at: usize| [self.operations[at], self.rates[at]].iter().flatten().any(|rate| rate.value > 0.0);
+        let some = |at: usize| {
+            [self.operations[at], self.rates[at]].iter().flatten().any(|rate| rate.value > 0.0)
+                || self.performed.is_some_and(|performed| performed[at] > 0.0)
+        };
         self.mode.or_else(|| match (some(0), some(1)) {
             (true, true) => Some((Op::Mixed, None)),
             (true, false) => Some((Op::Read, None)),
@@ -380,7 +383,13 @@ impl SysbenchRun {
     /// Takes the load of the command where the lines that repeat it are missing.
     fn complete(&mut self) {
         let lines = self.block_bytes.is_some() || self.span_bytes.is_some() || self.direct.is_some();
-        let Some(asked) = self.asked.filter(|_| !lines) else { return };
+        let Some(asked) = self.asked else { return };
+        if lines {
+            // Version 0.5 prints flags as a number of its own.
+            let same = (asked.block_bytes, asked.span_bytes) == (self.block_bytes, self.span_bytes);
+            self.direct = self.direct.or(asked.direct.filter(|_| same));
+            return;
+        }
         (self.block_bytes, self.span_bytes, self.direct) = (asked.block_bytes, asked.span_bytes, asked.direct);
         (self.threads, self.depth) = (self.threads.or(asked.threads), self.depth.or(asked.depth));
         self.sync = self.sync.or(asked.sync);
