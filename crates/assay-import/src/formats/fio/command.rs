@@ -53,7 +53,10 @@ impl Command {
                 return Self::from_words(&words, line);
             }
             let goes_on = is_options(here) || goes_on(here) || is_cut_off(text, line);
+            // Beside the output in a result of Ansible stands what else is known of the command.
+            let member = here.starts_with('"') && here.contains("\":");
             let between = here.is_empty() || here.ends_with(':') || BETWEEN.iter().any(|start| here.starts_with(start));
+            let between = between || member;
             if !goes_on && !between {
                 return None;
             }
