@@ -120,6 +120,7 @@ impl Format for SmartText {
             || is_table(line)
             || line.starts_with(NVME_LOG)
             || is_scsi(text, at)
+            || is_named(text, at)
             || line.starts_with("Smart Log for NVME") && NVME.is_match(line)
             || is_excerpt(text, at)
     }
@@ -161,7 +162,8 @@ impl Format for SmartText {
 fn lines(report: &mut Report, text: &Text, at: usize) -> (usize, Option<usize>) {
     let first = text.line(at).trim();
     let headed = is_section(first) || is_table(first) || first.starts_with(NVME_LOG) || NVME.is_match(first);
-    let headless = !(headed || is_scsi(text, at));
+    let named = is_scsi(text, at) || is_named(text, at);
+    let headless = !(headed || named);
     let most_foreign = match first {
         _ if first.starts_with(ASSESSMENT) => MOST_TO_ATTRIBUTES,
         _ if ROW.is_match(first) => 0,
@@ -170,7 +172,7 @@ fn lines(report: &mut Report, text: &Text, at: usize) -> (usize, Option<usize>) 
     // smartctl repeats attributes that failed above the table of all.
     let (mut failed, mut unread, mut foreign) = (false, None, 0);
     let (mut end, mut tabled) = (at + 1, is_table(first) || first.starts_with(NVME_LOG));
-    let mut number = if headless || is_scsi(text, at) { at } else { at + 1 };
+    let mut number = if headless || named { at } else { at + 1 };
     while number < text.len().min(at + LONGEST) {
         let (whole, next) = unwrapped(text, number);
         let line = if headless { bare(&whole) } else { whole.trim() };
@@ -182,9 +184,9 @@ fn lines(report: &mut Report, text: &Text, at: usize) -> (usize, Option<usize>) 
             break;
         }
         let (again, seen) = (is_table(line) || line.starts_with(NVME_LOG), &report.medium.health);
-        let named = line.starts_with("Vendor:") || line.starts_with("Product:");
+        let scsi = line.starts_with("Vendor:") || line.starts_with("Product:");
         // Those of another drive.
-        let other = named && !seen.is_empty() && is_scsi(text, number)
+        let other = !seen.is_empty() && (scsi && is_scsi(text, number) || is_named(text, number))
             || headless && name_of(line).is_some_and(|name| seen.contains_key(&name))
             || headless && ROW.is_match(line) && NAMES.iter().any(|(_, name)| seen.contains_key(*name));
         if number > at && (again && tabled || other) {
@@ -310,6 +312,15 @@ fn is_scsi(text: &Text, at: usize) -> bool {
     let line = text.line(at).trim();
     let named = line.starts_with("Vendor:") || line.starts_with("Product:");
     health(at) || named && (at + 1..at + MOST_TO_HEALTH).any(health)
+}
+
+/// Whether the name of a drive stands without the line of its section, with the section of its health below.
+fn is_named(text: &Text, at: usize) -> bool {
+    let named =
+        |line: &str| ["Model Family:", "Device Model:", "Model Number:"].iter().any(|name| line.starts_with(name));
+    let health = |line: &str| is_section(line) && !line.contains("INFORMATION") || line.starts_with(NVME_LOG);
+    let mut below = (at + 1..at + MOST_TO_HEALTH).map(|next| text.line(next).trim());
+    named(text.line(at).trim()) && below.any(health)
 }
 
 /// Whether the table of attributes begins.
