@@ -92,13 +92,18 @@ fn is_sorted(text: &Text, at: usize) -> bool {
         && text.is_known_object(at, MOST_LINES)
 }
 
+/// A whole number. nvme 2.0 and 2.1 print those of 128 bits as strings.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
 /// The health that nvme prints, by the names of smartctl. It has kelvins.
 fn of_nvme(value: &Value) -> Report {
     let mut report = Report::new("nvme");
     report.medium.kind = MediumKind::Nvme;
     let health = &mut report.medium.health;
     for (name, value) in value.as_object().into_iter().flatten().take(MOST) {
-        let Some(number) = value.as_u64().map(i128::from) else { continue };
+        let Some(number) = whole(value).map(i128::from) else { continue };
         let (name, number) = match name.as_str() {
             // Below zero, too: a drive outdoors.
             "temperature" if number > 200 => ("temperature_celsius", number - 273),
@@ -117,7 +122,7 @@ fn of_nvme(value: &Value) -> Report {
 }
 
 fn report(value: &Value) -> Report {
-    if value["avail_spare"].is_number() {
+    if whole(&value["avail_spare"]).is_some() {
         return of_nvme(value);
     }
     let mut report = Report::new(NAME);
