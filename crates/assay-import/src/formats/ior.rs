@@ -25,6 +25,8 @@ const NAME: &str = "IOR";
 const LONGEST: usize = 5_000;
 /// Most lines from a heading to the first row below it.
 const MOST_BETWEEN: usize = 6;
+/// Most lines from the heading of the options to that of the results.
+const MOST_OPTIONS: usize = 40;
 /// Most lines from the command to a heading without a title.
 const MOST_ABOVE: usize = 8;
 
@@ -145,6 +147,7 @@ fn is_headless(text: &Text, at: usize) -> bool {
         || is_heading(line) && below().any(|next| is_row(next, Some(line.split_whitespace().count())))
         || is_summary(line) && below().any(|next| SUMMARY_ROWS.iter().any(|row| next.starts_with(row)))
         || line == "Summary of all tests:" && is_summary(text.line(at + 1).trim())
+        || line == "Options:" && (at + 1..at + MOST_OPTIONS).any(|next| is_heading(text.line(next).trim()))
 }
 
 /// Whether a line is a row of the table of results. People cut off its last columns, as the number of the iteration: then it
