@@ -55,6 +55,8 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         ("", format!(r"^(?:- )? *{level}(?: -|:)?(?: |$)")),
         ("", format!(r"^\[ *{level} *\]:?(?: |$)")),
         (":", format!(r"^{level}:[\w.]+:")),
+        // Of avocado: `process          L0416 DEBUG| `.
+        ("| ", format!(r"^[A-Za-z_]\w* +L\d{{4}} {level} *\|(?: |$)")),
         ("##[", r"^##\[[a-z]+\]".to_owned()),
         // Of Loki: nanoseconds.
         ("", r"^\d{19}(?: |$)".to_owned()),
@@ -67,6 +69,8 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         ("std", r"^(?:stdout|stderr) [FP](?: |$)".to_owned()),
         ("O", r"^\d\dO(?:[ +]|$)".to_owned()),
         ("|", r"^[A-Za-z0-9][A-Za-z0-9_.@-]* *\|(?: |$)".to_owned()),
+        // Of pm2: `0|bench  | `.
+        ("|", r"^\d{1,3}\|[A-Za-z0-9][A-Za-z0-9_.-]* *\|(?: |$)".to_owned()),
         // Job and step, of a downloaded log of GitHub.
         ("\t", r"^[^\t]+\t[^\t]+\t(?:\u{feff})?".to_owned()),
     ];
@@ -260,11 +264,11 @@ fn beginning(text: &str) -> &str {
     &text[..end]
 }
 
-/// Lines with something in them, at most some of them, from all over the text.
+/// Lines with something in them, at most some of them, from all over the text. Jenkins puts no time before its own steps.
 fn looked_at(lines: &[Line]) -> Vec<&str> {
-    let filled = lines.iter().filter(|line| is_filled(line)).count();
-    let every = (filled / LOOKED_AT).max(1);
-    lines.iter().filter(|line| is_filled(line)).step_by(every).map(|line| line.text.as_str()).collect()
+    let counts = |line: &&Line| is_filled(line) && !line.text.starts_with("[Pipeline] ");
+    let every = (lines.iter().filter(counts).count() / LOOKED_AT).max(1);
+    lines.iter().filter(counts).step_by(every).map(|line| line.text.as_str()).collect()
 }
 
 /// Removes the prefix that `length` finds, if most lines have one. Returns whether they had.
