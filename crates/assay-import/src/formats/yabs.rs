@@ -30,9 +30,9 @@ const UNLIKE: f64 = 0.02;
 
 static TITLE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"fio Disk Speed Tests \(Mixed R/W (\d+)/\d+\)(?: \(Partition ([^)]+)\))?"));
-static HEADING: LazyLock<Regex> = LazyLock::new(|| regex(r"^Block Size *\| *(\d+[kKmM])i?[bB]? +\(IOPS\)"));
+static HEADING: LazyLock<Regex> = LazyLock::new(|| regex(r"^Block Size(?: *\||  ) *(\d+[kKmM])i?[bB]? +\(IOPS\)"));
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(\d+)([km])(?:i?b)?(?: +\(IOPS\)|$)"));
-static ROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^(Read|Write|Total) *\|(.+)$"));
+static ROW: LazyLock<Regex> = LazyLock::new(|| regex(r"^(Read|Write|Total)(?: *\||  )(.+)$"));
 static CELL: LazyLock<Regex> = LazyLock::new(|| regex(r"^ *([0-9.]+) ([KMG])B/s +\(([0-9.]+)([km]?)\)"));
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^#? *v(20\d\d-\d\d-\d\d)"));
 
@@ -120,7 +120,8 @@ fn tables(report: &mut Report, text: &Text, at: usize) -> usize {
                 report.find(Finding::SourceIncomplete { missing: Missing::Heading { section: None } });
                 break;
             }
-            for (column, cell) in columns.iter_mut().zip(row[2].split('|')) {
+            let cells = cells(&row[2], columns.len());
+            for (column, cell) in columns.iter_mut().zip(cells) {
                 let Some(cell) = CELL.captures(cell) else { continue };
                 let kilo = match &cell[2] {
                     "K" => 1.0,
@@ -140,6 +141,15 @@ fn tables(report: &mut Report, text: &Text, at: usize) -> usize {
     }
     add(report, &mut columns, share);
     end
+}
+
+/// The cells of a row. Those of a table of Markdown have lost their bars; then each ends with its operations.
+fn cells(row: &str, columns: usize) -> Vec<&str> {
+    if row.contains('|') {
+        return row.split('|').collect();
+    }
+    let cells: Vec<&str> = row.trim_end().split_inclusive(')').collect();
+    if cells.len() == columns { cells } else { Vec::new() }
 }
 
 fn size(digits: &str, letter: &str) -> Option<u64> {
