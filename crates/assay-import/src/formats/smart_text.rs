@@ -318,7 +318,8 @@ fn is_scsi(text: &Text, at: usize) -> bool {
 fn is_named(text: &Text, at: usize) -> bool {
     let named =
         |line: &str| ["Model Family:", "Device Model:", "Model Number:"].iter().any(|name| line.starts_with(name));
-    let health = |line: &str| is_section(line) && !line.contains("INFORMATION") || line.starts_with(NVME_LOG);
+    let health =
+        |line: &str| is_section(line) && !line.contains("INFORMATION") || line.starts_with(NVME_LOG) || is_table(line);
     let mut below = (at + 1..at + MOST_TO_HEALTH).map(|next| text.line(next).trim());
     named(text.line(at).trim()) && below.any(health)
 }
