@@ -75,8 +75,44 @@ pub struct SettledLoad {
     /// Operations of this node over those of the node that was decided by, in the same time, by a first look; null where
     /// either is not known.
     pub to_typical: Option<f64>,
-    /// Whether this node could do so much less than most others that it was not counted.
-    pub far_below: bool,
+    /// Operations of that look; null where nothing is known of this kind of operation.
+    pub operations: Option<u32>,
+    /// Where this node stood.
+    pub standing: Standing,
+}
+
+/// Single operations of a node before its first repeat: how long one takes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Look {
+    /// Seconds that one usually takes.
+    pub seconds: f64,
+    /// Operations that this rests on; 0 where they were not timed one by one.
+    pub operations: u32,
+    /// Seconds that one usually takes at least, whatever their distribution; null where there were too few.
+    pub least_seconds: Option<f64>,
+}
+
+/// Where a node stood when the loads of all were settled, by its first look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It was counted.
+    Counted,
+    /// It was not counted, to spare the others, as it seemed to do less than half of what they do. Its operations are too few, or
+    /// differ too much, to say that it is slower.
+    Unclear,
+    /// It was not counted. It is slower than the others beyond chance, and nearer to half of their pace than to all of it.
+    FarBelow,
+}
+
+impl Standing {
+    /// Whether the loads of all were settled without it.
+    #[must_use]
+    pub fn is_left_out(self) -> bool {
+        self != Self::Counted
+    }
 }
 
 /// The monotonic clock of a node by that of the coordinator, from exchanges of four time stamps each (RFC 5905, section

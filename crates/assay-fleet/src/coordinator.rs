@@ -21,7 +21,7 @@ use crate::join::connect;
 use crate::key::{Greeting, Purpose, RunKey, nonce};
 use crate::meeting::{Decision, Meeting, MeetingRules};
 use crate::message::{Build, FromCoordinator, FromNode, PROTOCOL, known_commit};
-use crate::settle::{FarBelow, Settled};
+use crate::settle::{NotCounted, Settled};
 use crate::system;
 use crate::transport::{Connection, Endpoint, Listener};
 use crate::wire::{Receiver, Sender, WireError};
@@ -300,20 +300,15 @@ impl Shared {
             budgets.get(budgets.len() / 2).map_or(Duration::ZERO, |budget| *budget / PATIENCE).max(LEAST_PATIENCE);
         let common: Vec<(usize, CommonLoads)> =
             abilities.iter().map(|(node, able)| (*node, settled.for_node(able, by))).collect();
-        let mut below = Vec::new();
-        for (node, common) in &common {
-            let loads = common.loads.iter().enumerate().filter(|(_, load)| load.far_below);
-            let loads: Vec<(usize, Option<f64>)> = loads.map(|(at, load)| (at, load.to_typical)).collect();
-            if !loads.is_empty() {
-                below.push(FarBelow { node: *node, loads });
-            }
-        }
+        let both = abilities.iter().zip(&common);
+        let left_out: Vec<NotCounted> =
+            both.filter_map(|((node, able), (_, common))| NotCounted::among(*node, able, common)).collect();
         {
             let mut meeting = lock(&self.meeting);
             meeting.be_patient(patience.min(self.expected.rules.patience));
-            below.iter().for_each(|one| meeting.lags(one.node));
+            left_out.iter().for_each(|one| meeting.lags(one.node));
         }
-        self.tell(CoordinatorEvent::Settled(settled, below));
+        self.tell(CoordinatorEvent::Settled(settled, left_out));
         for (node, common) in common {
             // Who takes nothing any more keeps the others waiting once.
             let _ = offered(by, &common).iter().all(|word| self.send(node, word));
@@ -479,8 +474,8 @@ fn converse(shared: &Shared, node: usize, sender: &Mutex<Sender>, receiver: &mut
                 let mut sender = lock(sender);
                 sender.send(&FromCoordinator::Pong { sent, received, answered: shared.now_ns() })?;
             }
-            FromNode::Able { workload, block_bytes, queue_depth, jobs, seconds } => {
-                offers.add(workload, AbleLoad { block_bytes, queue_depth, jobs, seconds })?;
+            FromNode::Able { workload, block_bytes, queue_depth, jobs, look } => {
+                offers.add(workload, AbleLoad { block_bytes, queue_depth, jobs, look })?;
             }
             FromNode::Offer { loads, area_bytes, budget_ms, mounted } => {
                 shared.offered(node, offers.complete(loads, area_bytes, budget_ms, mounted)?)?;

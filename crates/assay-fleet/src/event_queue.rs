@@ -10,7 +10,7 @@ use assay_core::medium::Mounted;
 use assay_runner::RepeatStep;
 
 use crate::message::Live;
-use crate::settle::{FarBelow, Settled};
+use crate::settle::{NotCounted, Settled};
 
 /// The largest number of waiting steps and refused connections; further ones are only counted.
 const PASSING: usize = 1024;
@@ -23,7 +23,7 @@ pub enum CoordinatorEvent {
     /// A node offered its abilities, and where its target is mounted.
     Offered(usize, Mounted),
     /// The loads of all nodes are settled, and these were not counted.
-    Settled(Settled, Vec<FarBelow>),
+    Settled(Settled, Vec<NotCounted>),
     /// A node is ready for its first or its next repeat.
     Ready(usize, RepeatStep),
     /// Nodes begin a repeat at a time of the coordinator's clock, in nanoseconds.

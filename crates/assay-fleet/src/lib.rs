@@ -54,6 +54,6 @@ pub use message::{Build, LONGEST_NAME, Live, known_commit};
 pub use node::{LiveLine, Node};
 pub use remote::{DayClock, RemoteVolume};
 pub use rotation::{RotationProgress, check_plan_words, places_of, turn_of};
-pub use settle::{FarBelow, Settled, SettledShape};
+pub use settle::{NotCounted, NotCountedLoad, Settled, SettledShape};
 pub use transport::Endpoint;
 pub use wire::{MAX_RECORD, WireError};

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use assay_core::cluster::SettledBy;
+use assay_core::cluster::{Look, SettledBy, Standing};
 use assay_core::medium::Mounted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -56,8 +56,8 @@ pub enum FromNode {
         queue_depth: u32,
         /// Jobs.
         jobs: u32,
-        /// Seconds for one operation; null where unknown.
-        seconds: Option<f64>,
+        /// How long one operation takes; null where unknown.
+        look: Option<Look>,
     },
     /// All workloads were offered; the loads of the run may be settled.
     Offer {
@@ -161,8 +161,8 @@ pub enum FromCoordinator {
         jobs: u32,
         /// Operations of this node over those of the reference node; null where either is unknown.
         to_typical: Option<f64>,
-        /// Whether this node was not counted.
-        far_below: bool,
+        /// Where this node stands.
+        standing: Standing,
     },
     /// The loads of all workloads were sent.
     Settled {

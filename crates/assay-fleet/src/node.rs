@@ -239,8 +239,8 @@ impl Node {
         self.live.set(|live| "wait".clone_into(&mut live.doing));
         let count = able.loads.len().min(MAX_LOADS);
         for (workload, load) in (0..).zip(&able.loads[..count]) {
-            let AbleLoad { block_bytes, queue_depth, jobs, seconds } = *load;
-            lock(&self.sender).send(&FromNode::Able { workload, block_bytes, queue_depth, jobs, seconds })?;
+            let AbleLoad { block_bytes, queue_depth, jobs, look } = *load;
+            lock(&self.sender).send(&FromNode::Able { workload, block_bytes, queue_depth, jobs, look })?;
         }
         lock(&self.sender).send(&FromNode::Offer {
             loads: u32::try_from(count).unwrap_or(u32::MAX),
@@ -251,13 +251,13 @@ impl Node {
         let mut said: Vec<CommonLoad> = Vec::new();
         let wrong = |what: &str| WireError::Malformed(what.to_owned());
         self.waits_for(control, |message| match message {
-            FromCoordinator::Load { workload, block_bytes, queue_depth, jobs, to_typical, far_below } => {
-                let sound = is_sound_load(&AbleLoad { block_bytes, queue_depth, jobs, seconds: None });
+            FromCoordinator::Load { workload, block_bytes, queue_depth, jobs, to_typical, standing } => {
+                let sound = is_sound_load(&AbleLoad { block_bytes, queue_depth, jobs, look: None });
                 if !sound || said.len() >= count || usize::try_from(workload).ok() != Some(said.len()) {
                     return Err(wrong("a load that no node can run"));
                 }
                 let to_typical = to_typical.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
-                said.push(CommonLoad { block_bytes, queue_depth, jobs, to_typical, far_below });
+                said.push(CommonLoad { block_bytes, queue_depth, jobs, to_typical, standing });
                 Ok(None)
             }
             FromCoordinator::Settled { by, nodes, area_bytes, loads } => {

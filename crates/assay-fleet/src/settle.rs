@@ -6,10 +6,13 @@
 //! consist of two models: slower nodes are an exception only if they are at most a quarter of the nodes. The factor is
 //! one half, because depth and block size are settled in steps of two: a node at half the pace costs the others at most
 //! one step, and a slower one costs more. Of two nodes either may be the exception, so none is left out.
+//!
+//! Not to count a node is harmless where it was wrong: the node runs the common loads all the same. To call it slow is a
+//! claim, which a few operations cannot support. [`Standing`] therefore tells both apart.
 
 use std::time::Duration;
 
-use assay_core::cluster::{FAR_BELOW, SettledBy};
+use assay_core::cluster::{FAR_BELOW, SettledBy, Standing};
 use assay_core::medium::Mounted;
 use assay_core::suite::{MAX_BLOCK, MAX_JOBS, MAX_QUEUE_DEPTH};
 use assay_runner::{Ability, AbleLoad, CommonLoad, CommonLoads};
@@ -25,6 +28,12 @@ const LONGEST_OPERATION_S: f64 = 1e7;
 /// The smallest and the largest plausible test area, in bytes.
 const LEAST_AREA: u64 = 4096;
 const LARGEST_AREA: u64 = 1 << 60;
+/// A node whose operations take longer than the reference's by this factor is nearer to half of its pace than to all of it: the
+/// geometric mean of 1 and 2.
+const NEARER_TO_HALF: f64 = std::f64::consts::SQRT_2;
+/// Its usual operation surely takes longer by this factor. More than nothing, as operations that follow each other are not
+/// independent: with this margin a neighbour that slows down six of ten operations of a look accuses no node.
+const SURELY_LONGER: f64 = 1.2;
 
 /// The loads of a run, as its coordinator settled them. They are kept, so that nodes that measure later run the same
 /// loads.
@@ -57,11 +66,39 @@ pub struct SettledShape {
 
 /// A node that was not counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FarBelow {
+pub struct NotCounted {
     /// Its number.
     pub node: usize,
-    /// Under which workloads, by their numbers, with its operations over those of the node that is the measure.
-    pub loads: Vec<(usize, Option<f64>)>,
+    /// Under which workloads.
+    pub loads: Vec<NotCountedLoad>,
+}
+
+/// A workload under which a node was not counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NotCountedLoad {
+    /// Its number in the suite, from 0.
+    pub workload: usize,
+    /// Operations of the node over those of the reference node, by a first look; `None` where either is unknown.
+    pub to_typical: Option<f64>,
+    /// Operations of that look; `None` without one.
+    pub operations: Option<u32>,
+    /// Where the node stands.
+    pub standing: Standing,
+}
+
+impl NotCounted {
+    /// The workloads under which a node was not counted; `None` where it was under all of them.
+    pub(crate) fn among(node: usize, able: &Ability, common: &CommonLoads) -> Option<Self> {
+        let all = common.loads.iter().zip(&able.loads).enumerate().filter(|(_, (load, _))| load.standing.is_left_out());
+        let load = |(workload, (load, own)): (usize, (&CommonLoad, &AbleLoad))| NotCountedLoad {
+            workload,
+            to_typical: load.to_typical,
+            operations: own.look.map(|look| look.operations),
+            standing: load.standing,
+        };
+        let loads: Vec<NotCountedLoad> = all.map(load).collect();
+        (!loads.is_empty()).then_some(Self { node, loads })
+    }
 }
 
 /// Whether a reported ability is plausible.
@@ -69,7 +106,10 @@ pub(crate) fn is_sound_load(load: &AbleLoad) -> bool {
     (512..=MAX_BLOCK.0).contains(&load.block_bytes)
         && (1..=MAX_QUEUE_DEPTH).contains(&load.queue_depth)
         && (1..=MAX_JOBS).contains(&load.jobs)
-        && load.seconds.is_none_or(|seconds| seconds > 0.0 && seconds <= LONGEST_OPERATION_S)
+        && load.look.is_none_or(|look| {
+            let plausible = |seconds: f64| seconds > 0.0 && seconds <= LONGEST_OPERATION_S;
+            plausible(look.seconds) && look.least_seconds.is_none_or(plausible)
+        })
 }
 
 /// The same of a test area.
@@ -105,8 +145,8 @@ impl Settled {
                 block_bytes: shape.block_bytes,
                 queue_depth: shape.queue_depth,
                 jobs: shape.jobs,
-                to_typical: shape.seconds.zip(own.and_then(|own| own.seconds)).map(|(typical, own)| typical / own),
-                far_below: own.is_some_and(|own| shape.is_far_above(own)),
+                to_typical: shape.seconds.zip(own.and_then(seconds)).map(|(typical, own)| typical / own),
+                standing: own.map_or(Standing::Counted, |own| shape.standing(own)),
             }
         };
         CommonLoads {
@@ -119,12 +159,25 @@ impl Settled {
 }
 
 impl SettledShape {
-    /// Whether a node that can do no more is not counted.
-    fn is_far_above(&self, own: &AbleLoad) -> bool {
+    /// Where a node that can do no more stands.
+    fn standing(&self, own: &AbleLoad) -> Standing {
         let pace = |seconds: f64| seconds.recip();
-        is_below(own.seconds.map(pace), self.seconds.map(pace))
-            || is_below(Some(volume(own)), Some(self.bytes_in_flight))
+        let seems = is_below(seconds(own).map(pace), self.seconds.map(pace))
+            || is_below(Some(volume(own)), Some(self.bytes_in_flight));
+        let is_slower = own.look.zip(self.seconds).is_some_and(|(look, typical)| {
+            look.seconds > NEARER_TO_HALF * typical
+                && look.least_seconds.is_some_and(|least| least > SURELY_LONGER * typical)
+        });
+        match (is_slower, seems) {
+            (true, _) => Standing::FarBelow,
+            (false, true) => Standing::Unclear,
+            (false, false) => Standing::Counted,
+        }
     }
+}
+
+fn seconds(load: &AbleLoad) -> Option<f64> {
+    load.look.map(|look| look.seconds)
 }
 
 fn volume(load: &AbleLoad) -> f64 {
@@ -143,14 +196,14 @@ fn measure(mut all: Vec<f64>) -> Option<f64> {
 
 fn shape(all: &[&Ability], at: usize) -> Option<SettledShape> {
     let own: Vec<&AbleLoad> = all.iter().filter_map(|able| able.loads.get(at)).collect();
-    let pace = measure(own.iter().filter_map(|load| load.seconds).map(f64::recip).collect());
+    let pace = measure(own.iter().filter_map(|load| seconds(load)).map(f64::recip).collect());
     let bytes_in_flight = measure(own.iter().map(|load| volume(load)).collect())?;
     let typical =
         SettledShape { block_bytes: 0, queue_depth: 0, jobs: 0, seconds: pace.map(f64::recip), bytes_in_flight };
-    let counted = || own.iter().filter(|load| !typical.is_far_above(load));
+    let is_counted = |load: &AbleLoad| !typical.standing(load).is_left_out();
     // Where all are far below in one way or the other, all count.
-    let all_count = counted().next().is_none();
-    let counts = || own.iter().filter(|load| all_count || !typical.is_far_above(load));
+    let all_count = !own.iter().any(|load| is_counted(load));
+    let counts = || own.iter().filter(|load| all_count || is_counted(load));
     Some(SettledShape {
         block_bytes: counts().map(|load| load.block_bytes).min()?,
         queue_depth: counts().map(|load| load.queue_depth).min()?,
@@ -168,8 +221,8 @@ const LONGEST_BUDGET: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The messages with the common loads of the run.
 pub(crate) fn offered(by: SettledBy, common: &CommonLoads) -> Vec<FromCoordinator> {
     let load = |(workload, load): (u32, &CommonLoad)| {
-        let CommonLoad { block_bytes, queue_depth, jobs, to_typical, far_below } = *load;
-        FromCoordinator::Load { workload, block_bytes, queue_depth, jobs, to_typical, far_below }
+        let CommonLoad { block_bytes, queue_depth, jobs, to_typical, standing } = *load;
+        FromCoordinator::Load { workload, block_bytes, queue_depth, jobs, to_typical, standing }
     };
     let CommonLoads { nodes, area_bytes, .. } = *common;
     let loads = u32::try_from(common.loads.len()).unwrap_or(u32::MAX);
@@ -216,22 +269,29 @@ impl Offers {
 mod tests {
     use std::time::Duration;
 
+    use assay_core::cluster::Look;
     use assay_core::medium::Mounted;
 
     use super::*;
 
     const MIB: u64 = 1 << 20;
 
+    /// By so many operations that hardly differ.
+    fn sure(seconds: f64) -> Option<Look> {
+        Some(Look { seconds, operations: 50, least_seconds: Some(0.98 * seconds) })
+    }
+
     fn able(megabytes_per_second: f64, queue_depth: u32, area_bytes: u64) -> Ability {
-        let seconds = Some(MIB as f64 / (megabytes_per_second * 1e6));
-        let write = AbleLoad { block_bytes: MIB, queue_depth, jobs: 1, seconds };
-        let read = AbleLoad { block_bytes: 4096, queue_depth: 32, jobs: 1, seconds: Some(0.001) };
+        let look = sure(MIB as f64 / (megabytes_per_second * 1e6));
+        let write = AbleLoad { block_bytes: MIB, queue_depth, jobs: 1, look };
+        let read = AbleLoad { block_bytes: 4096, queue_depth: 32, jobs: 1, look: sure(0.001) };
         Ability { loads: vec![write, read], area_bytes, budget: Duration::from_secs(90), mounted: Mounted::There }
     }
 
     fn settled(all: &[Ability]) -> (Settled, Vec<bool>) {
         let settled = Settled::from_abilities(&all.iter().collect::<Vec<_>>()).unwrap();
-        let below = all.iter().map(|able| settled.for_node(able, SettledBy::Nodes).loads[0].far_below).collect();
+        let standing = |able: &Ability| settled.for_node(able, SettledBy::Nodes).loads[0].standing;
+        let below = all.iter().map(|able| standing(able) == Standing::FarBelow).collect();
         (settled, below)
     }
 
@@ -249,8 +309,34 @@ mod tests {
         assert_eq!((shape_of(&settled), settled.nodes, settled.area_bytes), ((MIB, 8, 1), 8, 64 * MIB));
         assert_eq!(below.iter().filter(|below| **below).count(), 1);
         let own = settled.for_node(&all[3], SettledBy::Nodes).loads;
-        assert!(own[0].far_below && (own[0].to_typical.unwrap() - 0.4).abs() < 1e-9, "{own:?}");
-        assert!(!own[1].far_below && own[1].queue_depth == 32, "it reads as the others do");
+        assert!(own[0].standing == Standing::FarBelow && (own[0].to_typical.unwrap() - 0.4).abs() < 1e-9, "{own:?}");
+        assert!(own[1].standing == Standing::Counted && own[1].queue_depth == 32, "it reads as the others do");
+    }
+
+    /// A node that seems slow by operations that do not bound it costs the others nothing, and is not called slow. One at half of
+    /// the pace of the others is, where its operations exclude that it is equal.
+    #[test]
+    fn few_operations_spare_the_others_and_accuse_nobody() {
+        let mut all = vec![able(10.0, 8, 64 * MIB); 8];
+        all[3] = able(4.0, 1, 64 * MIB);
+        let standing = |all: &[Ability], node: usize| {
+            let settled = Settled::from_abilities(&all.iter().collect::<Vec<_>>()).unwrap();
+            assert_eq!(settled.loads[0].queue_depth, 8);
+            settled.for_node(&all[node], SettledBy::Nodes).loads[0].standing
+        };
+        let seconds = seconds(&all[3].loads[0]).unwrap();
+        for (operations, least_seconds, expected) in [
+            (8, None, Standing::Unclear),
+            (50, Some(1.19 * 0.4 * seconds), Standing::Unclear),
+            (50, Some(1.21 * 0.4 * seconds), Standing::FarBelow),
+        ] {
+            all[3].loads[0].look = Some(Look { seconds, operations, least_seconds });
+            assert_eq!(standing(&all, 3), expected, "{operations} {least_seconds:?}");
+        }
+        all[3] = able(5.0, 8, 64 * MIB);
+        assert_eq!(standing(&all, 3), Standing::FarBelow, "half, and the others take no harm from it");
+        all[3] = able(7.2, 8, 64 * MIB);
+        assert_eq!(standing(&all, 3), Standing::Counted, "nearer to the others than to half");
     }
 
     /// Where some equal cards chose QD1 and others QD2, all run QD1, and none is far below.
@@ -299,17 +385,18 @@ mod tests {
     #[test]
     fn what_cannot_be_is_not_sound() {
         let good = able(10.0, 8, MIB).loads[0];
-        assert!(is_sound_load(&good) && is_sound_load(&AbleLoad { seconds: None, ..good }));
+        assert!(is_sound_load(&good) && is_sound_load(&AbleLoad { look: None, ..good }));
         for bad in [
             AbleLoad { block_bytes: 0, ..good },
             AbleLoad { block_bytes: u64::MAX, ..good },
             AbleLoad { queue_depth: 0, ..good },
             AbleLoad { queue_depth: u32::MAX, ..good },
             AbleLoad { jobs: 0, ..good },
-            AbleLoad { seconds: Some(0.0), ..good },
-            AbleLoad { seconds: Some(-1.0), ..good },
-            AbleLoad { seconds: Some(f64::NAN), ..good },
-            AbleLoad { seconds: Some(f64::INFINITY), ..good },
+            AbleLoad { look: sure(0.0), ..good },
+            AbleLoad { look: sure(-1.0), ..good },
+            AbleLoad { look: sure(f64::NAN), ..good },
+            AbleLoad { look: sure(f64::INFINITY), ..good },
+            AbleLoad { look: Some(Look { seconds: 1.0, operations: 50, least_seconds: Some(f64::NAN) }), ..good },
         ] {
             assert!(!is_sound_load(&bad), "{bad:?}");
         }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use assay_core::cluster::SettledBy;
+use assay_core::cluster::{Look, SettledBy, Standing};
 use assay_core::medium::Mounted;
 use assay_engine::Control;
 use assay_fleet::{
@@ -19,9 +19,10 @@ fn build(version: &str) -> Build {
 }
 
 fn able(megabytes_per_second: f64, queue_depth: u32) -> Ability {
-    let seconds = Some(MIB as f64 / (megabytes_per_second * 1e6));
-    let write = AbleLoad { block_bytes: MIB, queue_depth, jobs: 1, seconds };
-    let read = AbleLoad { block_bytes: 4096, queue_depth: 32, jobs: 2, seconds: None };
+    let seconds = MIB as f64 / (megabytes_per_second * 1e6);
+    let look = Some(Look { seconds, operations: 50, least_seconds: Some(0.9 * seconds) });
+    let write = AbleLoad { block_bytes: MIB, queue_depth, jobs: 1, look };
+    let read = AbleLoad { block_bytes: 4096, queue_depth: 32, jobs: 2, look: None };
     let budget = Duration::from_secs(20);
     Ability { loads: vec![write, read], area_bytes: 64 * MIB, budget, mounted: Mounted::There }
 }
@@ -81,8 +82,9 @@ fn a_slow_node_runs_what_the_others_run_and_is_named() {
     let told = settled(&coordinator, &expected, all);
     for (node, told) in told.into_iter().enumerate() {
         let told = told.unwrap();
-        let shape: Vec<_> = told.loads.iter().map(|l| (l.block_bytes, l.queue_depth, l.jobs, l.far_below)).collect();
-        assert_eq!(shape, [(MIB, 8, 1, node == 5), (4096, 32, 2, false)], "node {node}");
+        let shape: Vec<_> = told.loads.iter().map(|l| (l.block_bytes, l.queue_depth, l.jobs, l.standing)).collect();
+        let standing = if node == 5 { Standing::FarBelow } else { Standing::Counted };
+        assert_eq!(shape, [(MIB, 8, 1, standing), (4096, 32, 2, Standing::Counted)], "node {node}");
         let ratio = told.loads[0].to_typical.unwrap();
         assert!((ratio - if node == 5 { 0.4 } else { 1.0 }).abs() < 1e-9, "{ratio}");
         assert_eq!((told.by, told.nodes, told.area_bytes), (SettledBy::Nodes, 8, 64 * MIB));
@@ -93,7 +95,8 @@ fn a_slow_node_runs_what_the_others_run_and_is_named() {
     let events = events_until(&events, |seen| seen.contains(&offered) && seen.iter().any(|e| settled(e).is_some()));
     let below = events.iter().find_map(settled).unwrap();
     assert!(below.len() == 1 && below[0].node == 5, "{below:?}");
-    assert!(below[0].loads.len() == 1 && below[0].loads[0].0 == 0, "{below:?}");
+    let [load] = below[0].loads.as_slice() else { panic!("{below:?}") };
+    assert_eq!((load.workload, load.operations, load.standing), (0, Some(50), Standing::FarBelow));
 }
 
 /// A node that is measured later, alone, runs what the others ran.
@@ -102,12 +105,15 @@ fn a_later_attempt_has_the_loads_of_the_first() {
     let first = Settled::from_abilities(&[&able(10.0, 8), &able(10.0, 8), &able(10.0, 8)]).unwrap();
     let (coordinator, _events, expected) = listen(1, Some(first), LONG);
     let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
-    assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Earlier, 8, true));
+    assert_eq!(
+        (told.by, told.loads[0].queue_depth, told.loads[0].standing),
+        (SettledBy::Earlier, 8, Standing::FarBelow)
+    );
     // Nothing is known of another suite.
     let other = Settled { loads: Vec::new(), ..Settled::from_abilities(&[&able(10.0, 8)]).unwrap() };
     let (coordinator, _events, expected) = listen(1, Some(other), LONG);
     let told = settled(&coordinator, &expected, vec![able(2.0, 1)]).remove(0).unwrap();
-    assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].far_below), (SettledBy::Nodes, 1, false));
+    assert_eq!((told.by, told.loads[0].queue_depth, told.loads[0].standing), (SettledBy::Nodes, 1, Standing::Counted));
 }
 
 /// A node that sends an impossible offer, sends one twice or has another suite is excluded; the others continue.

@@ -65,7 +65,7 @@ fn joining(coordinator: &Coordinator, expected: &Expected, node: &str) -> Joinin
 
 /// The offer of a node, for a number of workloads.
 fn able(loads: usize) -> Ability {
-    let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, seconds: Some(0.1) };
+    let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, look: None };
     Ability { loads: vec![load; loads], area_bytes: 64 << 20, budget: Duration::from_secs(30), mounted: Mounted::There }
 }
 
@@ -80,7 +80,10 @@ fn take_part(joining: &Joining, steps: u32) -> (Vec<(Start, u64)>, assay_core::c
     let mut node = Node::join(joining, &control).unwrap();
     let mut starts = Vec::new();
     let settled = node.settle(&able(3), &control).unwrap();
-    assert!(settled.loads.len() == 3 && settled.loads.iter().all(|load| load.queue_depth == 8 && !load.far_below));
+    assert!(
+        settled.loads.len() == 3
+            && settled.loads.iter().all(|load| load.queue_depth == 8 && !load.standing.is_left_out())
+    );
     for workload in 0..steps {
         let start = begins(&mut node, RepeatStep { stage: 0, round: 0, workload }, &control).unwrap();
         sleep_until(start.at_ns);

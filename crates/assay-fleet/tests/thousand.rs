@@ -65,7 +65,7 @@ fn a_thousand_nodes_begin_together_and_hand_over_their_records() {
             let node = move || {
                 let control = Control::default();
                 let mut node = Node::join(&joining, &control).unwrap();
-                let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, seconds: Some(0.1) };
+                let load = AbleLoad { block_bytes: 1 << 20, queue_depth: 8, jobs: 1, look: None };
                 let budget = Duration::from_secs(30);
                 let able = Ability { loads: vec![load; 3], area_bytes: 1 << 20, budget, mounted: Mounted::There };
                 node.settle(&able, &control).unwrap_or_else(|| panic!("{:?}", node.part(false)));

@@ -1,8 +1,9 @@
 //! How fast the medium has been so far, and what it can therefore do in the time there is.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::arrivals::{Arrivals, MOST_IOPS, Rate};
+use assay_core::cluster::Look;
 use assay_core::outcome::Outcome;
 use assay_core::record::Measurement;
 use assay_core::suite::SuiteWorkload;
@@ -10,12 +11,14 @@ use assay_core::units::Bytes;
 use assay_core::workload::{Op, Pattern};
 use assay_engine::{AlignedBuffer, FileExt, Target, fill_unique};
 
+use crate::look::{Looks, look_of};
+
 /// A full queue may take this share of a repeat to drain; the rest measures.
 const DRAIN_SHARE: f64 = 0.34;
 /// No block is scaled below this (or the alignment, if that is larger).
 const LEAST_BLOCK: u64 = 4096;
-/// Single operations of a first look.
-const LOOKS: u64 = 8;
+/// The block that the pace of a stream is told for.
+const STREAM_BLOCK: u64 = 1 << 20;
 
 /// What is known of the medium's speed.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +34,7 @@ struct Known {
     /// Seconds that one operation of this block takes at worst, at any depth.
     seconds_per_operation: f64,
     /// The same of most operations: one that waited for something else does not count.
-    usual_seconds: f64,
+    usual: Look,
     each_synced: bool,
 }
 
@@ -40,9 +43,8 @@ impl Pace {
     pub(crate) fn note(&mut self, op: Op, pattern: Pattern, block: u64, each_synced: bool, operations_per_second: f64) {
         if operations_per_second.is_finite() && operations_per_second > 0.0 {
             let seconds = 1.0 / operations_per_second;
-            let known =
-                Known { op, pattern, block, seconds_per_operation: seconds, usual_seconds: seconds, each_synced };
-            self.know(known);
+            let usual = Look { seconds, operations: 0, least_seconds: None };
+            self.know(Known { op, pattern, block, seconds_per_operation: seconds, usual, each_synced });
         }
     }
 
@@ -54,19 +56,17 @@ impl Pace {
     }
 
     /// Notes how long each of some single operations took.
-    fn note_looks(&mut self, op: Op, pattern: Pattern, block: u64, mut looks: Vec<Duration>) {
-        looks.sort_unstable();
-        let Some(median) = looks.get(looks.len() / 2) else { return };
-        let seconds = |time: Duration| time.as_secs_f64().max(1e-9);
-        let mean = looks.iter().sum::<Duration>() / u32::try_from(looks.len()).unwrap_or(1);
-        let (seconds_per_operation, usual_seconds) = (seconds(mean), seconds(*median));
-        self.know(Known { op, pattern, block, seconds_per_operation, usual_seconds, each_synced: false });
+    fn note_looks(&mut self, op: Op, pattern: Pattern, block: u64, looks: &[Duration]) {
+        let seconds: Vec<f64> = looks.iter().map(|time| time.as_secs_f64().max(1e-9)).collect();
+        let Some(usual) = look_of(&seconds) else { return };
+        let seconds_per_operation = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        self.know(Known { op, pattern, block, seconds_per_operation, usual, each_synced: false });
     }
 
     /// By what most operations took, for hosts that compare themselves: of a few single ones the mean is that of the one that
     /// waited for something else.
     pub(crate) fn usual(&self) -> Self {
-        let usual = |known: &Known| Known { seconds_per_operation: known.usual_seconds, ..*known };
+        let usual = |known: &Known| Known { seconds_per_operation: known.usual.seconds, ..*known };
         Self { known: self.known.iter().map(usual).collect() }
     }
 
@@ -76,6 +76,12 @@ impl Pace {
     /// larger block takes longer in proportion. A smaller one takes less in proportion where the
     /// stream rules, and as long where latency does (random blocks known from random blocks).
     fn seconds(&self, workload: &SuiteWorkload, block: u64, operations: u64) -> Option<f64> {
+        let (nearest, factor) = self.nearest(workload, block)?;
+        Some(nearest.seconds_per_operation * factor * operations as f64)
+    }
+
+    /// The nearest known kind, and by how much longer an operation of this block takes.
+    fn nearest(&self, workload: &SuiteWorkload, block: u64) -> Option<(&Known, f64)> {
         let nearest = self
             .known
             .iter()
@@ -88,17 +94,23 @@ impl Pace {
         let latency_rules = workload.pattern == Pattern::Random && nearest.pattern == Pattern::Random;
         let in_proportion = block as f64 / nearest.block as f64;
         let factor = if latency_rules { in_proportion.max(1.0) } else { in_proportion };
-        Some(nearest.seconds_per_operation * factor * operations as f64)
+        Some((nearest, factor))
     }
 
-    /// Notes how fast the test area was written.
-    pub(crate) fn note_layout(&mut self, bytes_per_second: f64) {
-        const BLOCK: u64 = 1 << 20;
-        self.note(Op::Write, Pattern::Sequential, BLOCK, false, bytes_per_second / BLOCK as f64);
+    /// Notes how fast the test area was written, and how many seconds a byte of each piece took.
+    pub(crate) fn note_layout(&mut self, bytes_per_second: f64, pieces: &[f64]) {
+        let (op, pattern, block) = (Op::Write, Pattern::Sequential, STREAM_BLOCK);
+        self.note(op, pattern, block, false, bytes_per_second / block as f64);
+        let of_block: Vec<f64> = pieces.iter().map(|seconds| (seconds * block as f64).max(1e-9)).collect();
+        let same = |known: &&mut Known| (known.op, known.pattern, known.block) == (op, pattern, block);
+        if let (Some(looked), Some(known)) = (look_of(&of_block), self.known.iter_mut().find(same)) {
+            // The pace is that of the whole; the pieces say how sure it is.
+            known.usual = Look { seconds: known.usual.seconds, ..looked };
+        }
     }
 
     /// Reads a little here and there, only to know whether the medium reads at a crawl.
-    pub(crate) fn look_at_reads(&mut self, target: &Target, span: u64, seed: u64) {
+    pub(crate) fn look_at_reads(&mut self, target: &Target, span: u64, seed: u64, looks: Looks) {
         const LARGE: u64 = 64 << 10;
         let Ok(mut buffer) = AlignedBuffer::new(LARGE as usize) else { return };
         for (pattern, block) in [(Pattern::Random, LEAST_BLOCK), (Pattern::Sequential, LARGE)] {
@@ -106,48 +118,41 @@ impl Pace {
             if blocks == 0 {
                 continue;
             }
-            let (start, mut looks) = (Instant::now(), Vec::new());
-            for look in 0..LOOKS {
+            let looked = looks.take(|look| {
                 let at = seed.wrapping_mul(look * 2 + 1) % blocks * block;
-                let before = Instant::now();
-                if target.file().read_exact_at(&mut buffer.as_mut_slice()[..block as usize], at).is_ok() {
-                    looks.push(before.elapsed());
-                }
-                if start.elapsed() > Duration::from_secs(1) {
-                    break;
-                }
-            }
-            self.note_looks(Op::Read, pattern, block, looks);
+                target.file().read_exact_at(&mut buffer.as_mut_slice()[..block as usize], at).is_ok()
+            });
+            self.note_looks(Op::Read, pattern, block, &looked);
         }
     }
 
     /// Writes a few random blocks of any content within the area. Returns the bytes written.
-    pub(crate) fn look_at_writes(&mut self, target: &Target, span: u64, seed: u64) -> u64 {
+    pub(crate) fn look_at_writes(&mut self, target: &Target, span: u64, seed: u64, looks: Looks) -> u64 {
         let blocks = span / LEAST_BLOCK;
         let Some(mut buffer) = AlignedBuffer::new(LEAST_BLOCK as usize).ok().filter(|_| blocks > 0) else { return 0 };
-        let (start, mut looks) = (Instant::now(), Vec::new());
-        for look in 0..LOOKS {
+        let looked = looks.take(|look| {
             let block = seed.wrapping_mul(look * 2 + 1) % blocks;
             fill_unique(buffer.as_mut_slice(), seed ^ look, block * LEAST_BLOCK);
-            let before = Instant::now();
             let done = target.file().write_all_at(buffer.as_slice(), block * LEAST_BLOCK);
             // A cached write is none of the medium's before it is synced.
-            if done.and_then(|()| if target.direct() { Ok(()) } else { target.sync() }).is_err() {
-                break;
-            }
-            looks.push(before.elapsed());
-            if start.elapsed() > Duration::from_secs(1) {
-                break;
-            }
-        }
-        let written = looks.len() as u64;
-        self.note_looks(Op::Write, Pattern::Random, LEAST_BLOCK, looks);
-        written * LEAST_BLOCK
+            done.and_then(|()| if target.direct() { Ok(()) } else { target.sync() }).is_ok()
+        });
+        self.note_looks(Op::Write, Pattern::Random, LEAST_BLOCK, &looked);
+        looked.len() as u64 * LEAST_BLOCK
     }
 
     /// Seconds that one operation of this workload takes, as far as is known.
     pub(crate) fn expected(&self, workload: &SuiteWorkload) -> Option<f64> {
         self.seconds(workload, workload.block.0, 1)
+    }
+
+    /// The same of most operations, with how sure that is.
+    pub(crate) fn usual_of(&self, workload: &SuiteWorkload) -> Option<Look> {
+        let (nearest, factor) = self.nearest(workload, workload.block.0)?;
+        let Look { seconds, operations, least_seconds } = nearest.usual;
+        let least_seconds = least_seconds.map(|least| least * factor);
+        let look = Look { seconds: seconds * factor, operations, least_seconds };
+        (look.seconds.is_finite() && look.seconds > 0.0).then_some(look)
     }
 
     /// The workload as it can run in repeats of `slot` on `span` bytes: queue depth, then jobs,
@@ -275,7 +280,7 @@ mod tests {
         let target = Target::from_file(file, false);
         for seed in [0, 1, 0x1234_5678_9abc_def1] {
             let mut pace = Pace::default();
-            pace.look_at_reads(&target, 1 << 18, seed);
+            pace.look_at_reads(&target, 1 << 18, seed, Looks::ALONE);
             for (pattern, block) in [(Pattern::Random, 4096), (Pattern::Sequential, 64 << 10)] {
                 let seconds = pace.expected(&asked(Op::Read, pattern, block, 1));
                 assert!(seconds.is_some_and(|seconds| seconds < 1.0), "{seed} {pattern:?}: {seconds:?}");
@@ -289,7 +294,7 @@ mod tests {
         let mut pace = Pace::default();
         let mut looks = vec![Duration::from_millis(1); 8];
         looks[2] = Duration::from_millis(793);
-        pace.note_looks(Op::Read, Pattern::Random, 4096, looks);
+        pace.note_looks(Op::Read, Pattern::Random, 4096, &looks);
         let read = asked(Op::Read, Pattern::Random, 4096, 32);
         assert!((pace.expected(&read).unwrap() - 0.1).abs() < 1e-9);
         assert!((pace.usual().expected(&read).unwrap() - 0.001).abs() < 1e-9);
@@ -304,11 +309,24 @@ mod tests {
         let target = Target::from_file(file, false);
         for seed in [0, 1, 0x1234_5678_9abc_def1] {
             let mut pace = Pace::default();
-            let written = pace.look_at_writes(&target, 1 << 18, seed);
+            let written = pace.look_at_writes(&target, 1 << 18, seed, Looks::ALONE);
             assert!(written >= 4096 && target.file().metadata().unwrap().len() == 1 << 18, "{seed}: {written}");
             assert!(pace.expected(&asked(Op::Write, Pattern::Random, 4096, 1)).is_some());
-            assert_eq!(pace.look_at_writes(&target, 4095, seed), 0, "no room for a block");
+            assert_eq!(pace.look_at_writes(&target, 4095, seed, Looks::ALONE), 0, "no room for a block");
         }
+    }
+
+    /// The pieces of the layout say how sure its rate is; without them nothing is known of that.
+    #[test]
+    fn the_layout_tells_how_sure_its_rate_is() {
+        let mut pace = Pace::default();
+        pace.note_layout(1e6, &[]);
+        let write = asked(Op::Write, Pattern::Sequential, 1 << 19, 1);
+        assert_eq!(pace.usual_of(&write).map(|look| (look.operations, look.least_seconds)), Some((0, None)));
+        pace.note_layout(1e6, &[1e-6; 20]);
+        let look = pace.usual_of(&write).unwrap();
+        assert!((look.seconds - 0.524_288).abs() < 1e-9 && look.operations == 20, "{look:?}");
+        assert!((look.least_seconds.unwrap() - 0.524_288).abs() < 1e-9, "{look:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use assay_core::cluster::{ClusterPart, CommonStart, SettledBy};
+use assay_core::cluster::{ClusterPart, CommonStart, Look, SettledBy, Standing};
 use assay_core::medium::Mounted;
 use assay_engine::{Control, monotonic, sleep_until};
 
@@ -52,8 +52,8 @@ pub struct AbleLoad {
     pub queue_depth: u32,
     /// Jobs.
     pub jobs: u32,
-    /// Seconds that one operation of the block that the suite asks for takes; `None` where nothing is known.
-    pub seconds: Option<f64>,
+    /// How long one operation of the block that the suite asks for takes; `None` where nothing is known.
+    pub look: Option<Look>,
 }
 
 /// What a host can do, said before its first repeat.
@@ -80,8 +80,8 @@ pub struct CommonLoad {
     pub jobs: u32,
     /// Operations of this host over those of the typical one in the same time; `None` where either is not known.
     pub to_typical: Option<f64>,
-    /// Whether this host can do so much less than most others that it was not counted.
-    pub far_below: bool,
+    /// Where this host stands.
+    pub standing: Standing,
 }
 
 /// What all hosts run.

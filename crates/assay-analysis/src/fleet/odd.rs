@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_core::cluster::{FAR_BELOW, SettledLoad};
+use assay_core::cluster::{FAR_BELOW, SettledLoad, Standing};
 use assay_core::medium::Mounted;
 use assay_core::observation::Observation;
 pub use assay_stats::rank::ODD_ALPHA;
@@ -198,6 +198,8 @@ pub struct BelowAt {
     pub title: String,
     /// Its operations over those of the others by a first look, before the first repeat; null where that is not known.
     pub to_typical: Option<f64>,
+    /// Operations of that look; null without one.
+    pub operations: Option<u32>,
     /// Its figure over the median of all; null where it has none.
     pub to_median: Option<f64>,
 }
@@ -218,16 +220,29 @@ pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
     all.iter().filter_map(reason).collect()
 }
 
-/// Nodes that are far below the others by the look at them before the first repeat, where their figures do not say
+/// Nodes that seemed far below the others by the look at them before the first repeat.
+#[derive(Debug, Default)]
+pub(super) struct Below {
+    /// Those that are, by their figure or beyond chance by the look.
+    pub(super) far: Vec<BelowNode>,
+    /// Those of which nothing is known: they have no figure, and the look does not tell.
+    pub(super) unclear: Vec<BelowNode>,
+}
+
+/// Nodes that seemed far below the others by the look at them before the first repeat, where their figures do not say
 /// otherwise: one that is missing does not, and one that is less than [`FAR_BELOW`] of the median agrees.
-pub(super) fn far_below(run: &FleetRun, loads: &[LoadRow]) -> Vec<BelowNode> {
-    let mut all = Vec::new();
+pub(super) fn below(run: &FleetRun, loads: &[LoadRow]) -> Below {
+    let mut all = Below::default();
     for (node, record) in run.records() {
         let settled = record.cluster.as_ref().and_then(|part| part.settled.as_ref());
-        let below = settled.into_iter().flat_map(|settled| &settled.loads).filter(|load| load.far_below);
-        let at: Vec<BelowAt> = below.filter_map(|load| below_at(run, loads, (node, record), load)).collect();
-        if !at.is_empty() {
-            all.push(BelowNode { node, at });
+        let below = settled.into_iter().flat_map(|settled| &settled.loads).filter(|load| load.standing.is_left_out());
+        let at = below.filter_map(|load| Some((load.standing, below_at(run, loads, (node, record), load)?)));
+        let (far, unclear): (Vec<_>, Vec<_>) =
+            at.partition(|(standing, at)| *standing == Standing::FarBelow || at.to_median.is_some());
+        for (into, at) in [(&mut all.far, far), (&mut all.unclear, unclear)] {
+            if !at.is_empty() {
+                into.push(BelowNode { node, at: at.into_iter().map(|(_, at)| at).collect() });
+            }
         }
     }
     all
@@ -251,7 +266,10 @@ fn below_at(
     }
     let better = |ratio: f64| if row.more_is_better { ratio } else { ratio.recip() };
     let agrees = to_median.is_none_or(|ratio| better(ratio) < FAR_BELOW);
-    agrees.then(|| BelowAt { title: row.title.clone(), to_typical: settled.to_typical, to_median })
+    agrees.then(|| {
+        let SettledLoad { to_typical, operations, .. } = *settled;
+        BelowAt { title: row.title.clone(), to_typical, operations, to_median }
+    })
 }
 
 // Slots: which were warm, and whether a slot has an effect of its own.

@@ -6,7 +6,7 @@ use assay_core::observation::Observation;
 use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow, load_row, node_row, sum_of_separate, together};
-use super::odd::{BelowNode, NotRanked, OddNodes, SlotResults, far_below, odd, owners, ranked, set_apart, slots};
+use super::odd::{BelowNode, NotRanked, OddNodes, SlotResults, below, odd, owners, ranked, set_apart, slots};
 use super::run::{Doubt, FleetRun, doubts, is_small};
 use crate::Excluded;
 use crate::admission::admit;
@@ -39,6 +39,8 @@ pub struct FleetReport {
     pub odd: OddNodes,
     /// Nodes that are far below the others under a load that all were to run.
     pub far_below: Vec<BelowNode>,
+    /// Nodes that have no figure under a load, and of which their first look does not tell whether they are slower.
+    pub unclear: Vec<BelowNode>,
     /// How well they began together; null where they did not.
     pub starts: Option<Starts>,
     /// The same nodes with fewer at a time; null where no such run is known.
@@ -103,6 +105,7 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
             }
         }
     }
+    let below = below(run, &found);
     let known = named.or_else(|| reference(counted, others).filter(|_| compared));
     FleetReport {
         run: run.name.clone(),
@@ -115,7 +118,8 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
         same_unit: owners(run).into_values().filter(|nodes| nodes.len() > 1).collect(),
         repeated: run.repeated,
         unnamed: run.unnamed,
-        far_below: far_below(run, &found),
+        far_below: below.far,
+        unclear: below.unclear,
         excluded: gathered(&records, excluded).into_iter().chain(left_out_whole(run, apart)).collect(),
         nodes: rows,
         loads: found,

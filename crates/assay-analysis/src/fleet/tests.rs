@@ -1,12 +1,12 @@
 //! What a report says of nodes whose records do not count, or are in doubt.
 
-use assay_core::cluster::{ClusterPart, SettledBy, SettledLoad, Settlement};
+use assay_core::cluster::{ClusterPart, SettledBy, SettledLoad, Settlement, Standing};
 use assay_core::finding::{Finding, Validity, Warning};
 use assay_core::observation::{Observation, ObservedRepeat};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::shared::Shared;
 
-use super::{FleetReport, FleetRun, report};
+use super::{BelowNode, FleetReport, FleetRun, report};
 
 fn repeat() -> ObservedRepeat {
     ObservedRepeat {
@@ -114,14 +114,15 @@ fn what_makes_figures_suspect_is_gathered_over_nodes() {
 /// A first look decides nothing of a node whose figure has a reason of its own not to count.
 #[test]
 fn a_failed_or_invalid_node_is_not_called_far_below() {
-    let settle = |record: &mut Observation| {
+    let settle = |record: &mut Observation, standing: Standing| {
         let load = |workload: String| SettledLoad {
             workload,
             block_bytes: 4096,
             queue_depth: 1,
             jobs: 1,
             to_typical: Some(0.1),
-            far_below: true,
+            operations: Some(8),
+            standing,
         };
         let loads = record.measurements.iter().map(|m| load(m.workload.name.clone())).collect();
         let (by, area_bytes) = (SettledBy::Nodes, 64 << 20);
@@ -129,7 +130,7 @@ fn a_failed_or_invalid_node_is_not_called_far_below() {
         record.cluster.as_mut().unwrap().settled = Some(settled);
     };
     let mut all = records(6);
-    all[..3].iter_mut().for_each(settle);
+    all[..3].iter_mut().for_each(|record| settle(record, Standing::FarBelow));
     assert!(said(all.clone()).far_below.is_empty(), "they are as fast as the others");
     all[0].outcome = hung();
     all[1].measurements.iter_mut().for_each(|m| m.warnings.push(Finding::ServedFromCache { proof_ratio: 0.1 }.into()));
@@ -137,7 +138,12 @@ fn a_failed_or_invalid_node_is_not_called_far_below() {
     all[2].measurements[0].bytes_per_second = None;
     all[2].measurements[0].durable_bytes_per_second = None;
     all[2].measurements[0].repeats.clear();
+    let nodes = |of: &[BelowNode]| of.iter().map(|below| below.node).collect::<Vec<usize>>();
+    let found = said(all.clone());
+    assert_eq!((nodes(&found.far_below), nodes(&found.unclear)), (vec![2], vec![]), "the one that left out a load");
+    // A look that does not tell names nobody.
+    settle(&mut all[2], Standing::Unclear);
     let found = said(all);
-    let named: Vec<usize> = found.far_below.iter().map(|below| below.node).collect();
-    assert_eq!(named, [2], "the one that left out a load");
+    assert_eq!((nodes(&found.far_below), nodes(&found.unclear)), (vec![], vec![2]));
+    assert_eq!(found.unclear[0].at[0].operations, Some(8));
 }

@@ -51,7 +51,10 @@ pub(super) fn finding(report: &FleetReport) -> String {
     if report.loads.is_empty() {
         return format!("{recorded}; there is no valid figure.");
     }
-    let more = [nodes_apart(report), loads_below(report)].into_iter().flatten().map(|words| format!("; {words}"));
+    let more = [nodes_apart(report), loads_below(report), loads_unclear(report)]
+        .into_iter()
+        .flatten()
+        .map(|words| format!("; {words}"));
     format!("{recorded}; {}{}.", odd_nodes(report), more.collect::<String>())
 }
 
@@ -66,10 +69,11 @@ fn failed_nodes(report: &FleetReport) -> Vec<usize> {
     (0..report.nodes.len()).filter(|at| report.nodes[*at].medium_failed).collect()
 }
 
-/// Nodes that are far below the others under a load that all were to run, and that are not named as odd under it.
+/// Nodes that are far below the others under a load that all were to run, and that are not named under it already.
 fn loads_below(report: &FleetReport) -> Option<String> {
     let known = |node: usize, title: &str| {
-        report.odd.odd.iter().any(|odd| odd.node == node && odd.at.iter().any(|at| at.title == title))
+        let mut named = report.odd.odd.iter().chain(&report.odd.again);
+        named.any(|odd| odd.node == node && odd.at.iter().any(|at| at.title == title))
     };
     let at = |at: &BelowAt| match (at.to_median, at.to_typical) {
         (Some(ratio), _) => format!("{} {}", clean(&at.title), change(ratio, None)),
@@ -90,6 +94,28 @@ fn loads_below(report: &FleetReport) -> Option<String> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let are = if all.len() == 1 { "is" } else { "are" };
     (!all.is_empty()).then(|| format!("{shown}{more} {are} far below the others"))
+}
+
+/// Nodes that were not measured under a load, and of which nothing says that they are slower.
+fn loads_unclear(report: &FleetReport) -> Option<String> {
+    let own = |one: &BelowNode| {
+        let at = one.at.first()?;
+        let look = at.operations.filter(|n| *n > 0).map_or_else(
+            || "a first look".to_owned(),
+            |n| format!("a first look of {}", count(n as usize, "operation")),
+        );
+        let more =
+            if one.at.len() > 1 { format!(" and {}", count(one.at.len() - 1, "more load")) } else { String::new() };
+        let name = node_name(report, one.node);
+        Some(format!(
+            "{name} was not measured under {}{more}, and {look} cannot tell whether it is slower",
+            clean(&at.title)
+        ))
+    };
+    let all: Vec<String> = report.unclear.iter().filter_map(own).collect();
+    let more = all.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!("; {more} more likewise") } else { String::new() };
+    (!all.is_empty()).then(|| all.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ") + &more)
 }
 
 /// Nodes without a mounted medium at their target, if that excludes them from comparisons.

@@ -81,7 +81,8 @@ const SETTLED: Rule = Fields(&[
             ("queue_depth", Keep),
             ("jobs", Keep),
             ("to_typical", Keep),
-            ("far_below", Keep),
+            ("operations", Keep),
+            ("standing", Keep),
         ])),
     ),
 ]);

@@ -70,7 +70,7 @@ impl Session<'_> {
             // The time for it comes on top.
             self.budget.waited(out.elapsed);
         }
-        self.pace.note_layout(out.bytes_per_second);
+        self.pace.note_layout(out.bytes_per_second, &out.pieces);
         self.draft.change_settings(|settings| {
             settings.written_bytes += out.bytes;
             settings.span_bytes = kept.unwrap_or(span);
@@ -102,9 +102,9 @@ impl Session<'_> {
     pub(crate) fn first_reads(&mut self) -> bool {
         let limit = self.request.hang_after * SLOW;
         let (target, span, seed) = (Arc::clone(&self.area.target), self.draft.settings().span_bytes, self.request.seed);
-        let mut looking = self.pace.clone();
+        let (mut looking, looks) = (self.pace.clone(), self.looks());
         let looked = within(limit, move || {
-            looking.look_at_reads(&target, span, seed);
+            looking.look_at_reads(&target, span, seed, looks);
             looking
         });
         match looked {
@@ -130,6 +130,8 @@ impl Session<'_> {
 /// First chunk: small enough that a medium of 20 KB/s is found out within a second.
 const FIRST_CHUNK: usize = 16 << 10;
 const LARGEST_CHUNK: usize = 4 << 20;
+/// A smaller piece tells of latency more than of the stream.
+const LEAST_PIECE: usize = 256 << 10;
 /// Chunks grow while they take less than this, and shrink when they take ten times as long.
 const CHUNK_TIME: Duration = Duration::from_millis(100);
 
@@ -153,6 +155,8 @@ pub(crate) struct LaidOut {
     pub(crate) elapsed: Duration,
     /// Time until the data was durable, by chunks: the medium's pace for sequential writing.
     pub(crate) bytes_per_second: f64,
+    /// Seconds for a byte in each piece of at least [`LEAST_PIECE`].
+    pub(crate) pieces: Vec<f64>,
     pub(crate) cut: Option<Cut>,
 }
 
@@ -209,7 +213,8 @@ fn write_out_watched(
         }
     };
     let elapsed = control.elapsed(&start);
-    Ok(LaidOut { bytes, elapsed, bytes_per_second: bytes as f64 / elapsed.as_secs_f64().max(1e-9), cut: Some(cut) })
+    let bytes_per_second = bytes as f64 / elapsed.as_secs_f64().max(1e-9);
+    Ok(LaidOut { bytes, elapsed, bytes_per_second, pieces: Vec::new(), cut: Some(cut) })
 }
 
 /// Writes `want` bytes of unique data from the start of the target, and syncs.
@@ -225,7 +230,7 @@ fn write_out(
     let start = control.now();
     let mut done = 0u64;
     let mut chunk = FIRST_CHUNK;
-    let mut cut = None;
+    let (mut cut, mut pieces) = (None, Vec::new());
     let mut last_reported = Instant::now();
     while done < want {
         if control.stopped() {
@@ -250,6 +255,9 @@ fn write_out(
         }
         done += length as u64;
         let took = before.elapsed();
+        if length >= LEAST_PIECE {
+            pieces.push(took.as_secs_f64() / length as f64);
+        }
         if took < CHUNK_TIME {
             chunk = (chunk * 2).min(LARGEST_CHUNK);
         } else if took > CHUNK_TIME * 10 {
@@ -266,7 +274,8 @@ fn write_out(
     let _ = target.drop_cache();
     let elapsed = control.elapsed(&start);
     on_progress(done, done as f64 / elapsed.as_secs_f64().max(1e-9));
-    Ok(LaidOut { bytes: done, elapsed, bytes_per_second: done as f64 / elapsed.as_secs_f64().max(1e-9), cut })
+    let bytes_per_second = done as f64 / elapsed.as_secs_f64().max(1e-9);
+    Ok(LaidOut { bytes: done, elapsed, bytes_per_second, pieces, cut })
 }
 
 fn failure_reason(error: &std::io::Error) -> Cut {

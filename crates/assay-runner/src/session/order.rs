@@ -16,6 +16,7 @@ use super::plan::{LoadEntry, MeasuredPart, Next, RepeatPlan, Turn, complete, com
 use super::run::Session;
 use crate::budget::{PLANNED_SLOT, bus_reached, weight};
 use crate::judge::Proof;
+use crate::look::Looks;
 use crate::pace::offered;
 use crate::request::as_before;
 use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
@@ -404,9 +405,9 @@ impl Session<'_> {
         }
         let limit = self.request.hang_after * SLOW;
         let (target, span, seed) = (Arc::clone(&self.area.target), self.draft.settings().span_bytes, self.request.seed);
-        let mut looking = self.pace.clone();
+        let (mut looking, looks) = (self.pace.clone(), self.looks());
         let looked = within(limit, move || {
-            let written = looking.look_at_writes(&target, span, seed);
+            let written = looking.look_at_writes(&target, span, seed, looks);
             (looking, written)
         });
         match looked {
@@ -425,6 +426,11 @@ impl Session<'_> {
         false
     }
 
+    /// How much to look at before the first repeat.
+    pub(super) fn looks(&self) -> Looks {
+        self.rendezvous.as_ref().map_or(Looks::ALONE, |_| Looks::beside_others(self.request.suite.budget))
+    }
+
     /// What this host can do, by what is known of its medium now.
     fn ability(&self, entries: &[LoadEntry], order: &Order) -> Ability {
         let slot = self.slot(&order.repeats, order.usual).map_or(order.usual, |(slot, _)| slot);
@@ -432,12 +438,11 @@ impl Session<'_> {
         let able = |entry: &LoadEntry| {
             let span = MeasuredPart::for_workload(&self.request.suite.workloads, entry.index, area).span_bytes;
             let fitted = pace.fit(&entry.asked, slot, span, self.alignment());
-            let seconds = pace.expected(&entry.asked);
             AbleLoad {
                 block_bytes: fitted.block.0,
                 queue_depth: fitted.queue_depth,
                 jobs: fitted.jobs,
-                seconds: seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0),
+                look: pace.usual_of(&entry.asked),
             }
         };
         Ability {
@@ -462,20 +467,21 @@ impl Session<'_> {
             entry.fitted = Some(common_load(&entry.asked, load));
             entry.common = true;
         }
-        let settled = |(entry, load): (&LoadEntry, &CommonLoad)| SettledLoad {
+        let settled = |((entry, load), own): ((&LoadEntry, &CommonLoad), &AbleLoad)| SettledLoad {
             workload: entry.asked.name.clone(),
             block_bytes: load.block_bytes,
             queue_depth: load.queue_depth,
             jobs: load.jobs,
             to_typical: load.to_typical,
-            far_below: load.far_below,
+            operations: own.look.map(|look| look.operations),
+            standing: load.standing,
         };
         self.settled = Some(Settlement {
             by: common.by,
             nodes: common.nodes,
             area_bytes: common.area_bytes,
             own_area_bytes,
-            loads: entries.iter().zip(&common.loads).map(settled).collect(),
+            loads: entries.iter().zip(&common.loads).zip(&able.loads).map(settled).collect(),
         });
     }
 

@@ -2,8 +2,9 @@
 
 use assay_analysis::fleet::Starts;
 use assay_analysis::plan::{ExperimentPlan, ModelUnits, Move, Moves, Outlook, PlanStatus, PlanTurn, ScheduledUnit};
+use assay_core::cluster::Standing;
 use assay_core::medium::{Medium, Mounted};
-use assay_fleet::{CoordinatorEvent, FarBelow, Fate, Ledger, Live, Settled};
+use assay_fleet::{CoordinatorEvent, Fate, Ledger, Live, NotCounted, NotCountedLoad, Settled};
 use serde::Serialize;
 
 /// `assay plan new`.
@@ -208,8 +209,8 @@ pub(crate) enum FleetEvent<'a> {
     Settled {
         /// The loads.
         settled: Settled,
-        /// Nodes that are too slow to have been counted.
-        far_below: Vec<FarBelowNode>,
+        /// Nodes that were not counted.
+        not_counted: Vec<NotCountedNode>,
     },
     /// A node is ready for a repeat.
     Ready {
@@ -265,24 +266,28 @@ pub(crate) enum FleetEvent<'a> {
     Ended(FleetRunDocument<'a>),
 }
 
-/// A node that is too slow to settle the loads of all.
+/// A node that was not counted when the loads of all were settled.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct FarBelowNode {
+pub(crate) struct NotCountedNode {
     /// Its name.
     node: String,
     /// Its loads.
-    loads: Vec<FarBelowLoad>,
+    loads: Vec<NotCountedLoadRow>,
 }
 
-/// A load of a node that is too slow.
+/// A load under which a node was not counted.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct FarBelowLoad {
+pub(crate) struct NotCountedLoadRow {
     /// The load, from 1.
     workload: usize,
     /// Its rate as a share of the typical one; null where it has none.
     to_typical: Option<f64>,
+    /// Operations that this rests on; null where nothing is known of this kind of operation.
+    operations: Option<u32>,
+    /// Whether it is slower beyond chance, or that is unclear.
+    standing: Standing,
 }
 
 impl FleetEvent<'static> {
@@ -291,14 +296,18 @@ impl FleetEvent<'static> {
         Some(match happening {
             CoordinatorEvent::Joined(node) => Self::Joined { node: name(*node) },
             CoordinatorEvent::Offered(node, mounted) => Self::Offered { node: name(*node), mounted: *mounted },
-            CoordinatorEvent::Settled(settled, below) => {
-                let load = |(at, to_typical): &(usize, Option<f64>)| FarBelowLoad {
-                    workload: at + 1,
-                    to_typical: *to_typical,
+            CoordinatorEvent::Settled(settled, left_out) => {
+                let load = |one: &NotCountedLoad| NotCountedLoadRow {
+                    workload: one.workload + 1,
+                    to_typical: one.to_typical,
+                    operations: one.operations,
+                    standing: one.standing,
                 };
-                let node =
-                    |one: &FarBelow| FarBelowNode { node: name(one.node), loads: one.loads.iter().map(load).collect() };
-                Self::Settled { settled: settled.clone(), far_below: below.iter().map(node).collect() }
+                let node = |one: &NotCounted| NotCountedNode {
+                    node: name(one.node),
+                    loads: one.loads.iter().map(load).collect(),
+                };
+                Self::Settled { settled: settled.clone(), not_counted: left_out.iter().map(node).collect() }
             }
             CoordinatorEvent::Ready(node, step) => Self::Ready {
                 node: name(*node),

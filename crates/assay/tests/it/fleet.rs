@@ -138,7 +138,7 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     let [a, b, _] = nodes(&place);
     place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "500ms"), random("w", "write", "500ms")]));
     let (mut child, mut lines) = begin(&place, &["--via", "local", &a, &b, "--", "--suite", "two.toml"]);
-    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of workload 2")).unwrap().unwrap();
+    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of w")).unwrap().unwrap();
     let nodes = family(child.id());
     send(child.id(), Signal::KILL);
     child.wait().unwrap();
@@ -216,7 +216,7 @@ fn an_interrupted_node_is_repeated() {
     let [a, b, _] = nodes(&place);
     place.file("two.toml", suite("two", "20s", 2, &[random("r", "read", "1s"), random("w", "write", "1s")]));
     let (mut child, mut lines) = begin(&place, &["--via", "local", &a, &b, "--", "--suite", "two.toml"]);
-    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of workload 1")).unwrap().unwrap();
+    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of r")).unwrap().unwrap();
     let node = family(child.id()).into_iter().skip(1).find(|process| command_line(process.id).contains("--node\0a\0"));
     send(node.unwrap().id, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(4));
@@ -272,7 +272,7 @@ fn an_interrupted_run_ends_its_nodes() {
     let [a, b, _] = nodes(&place);
     place.file("two.toml", suite("two", "60s", 2, &[random("r", "read", "8s"), random("w", "write", "8s")]));
     let (mut child, mut lines) = begin(&place, &["--via", "local", &a, &b, "--", "--suite", "two.toml"]);
-    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of workload 1")).unwrap().unwrap();
+    lines.find(|line| line.as_ref().unwrap().contains("repeat 1 of r")).unwrap().unwrap();
     let nodes = family(child.id());
     send(child.id(), Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -3,7 +3,7 @@
 use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
 use assay_analysis::fleet::{FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, PlaceEffect, report};
-use assay_core::cluster::{SettledBy, SettledLoad, Settlement};
+use assay_core::cluster::{SettledBy, SettledLoad, Settlement, Standing};
 use assay_core::finding::{AreaLimit, Finding, Throttling};
 use assay_core::medium::{MediumKind, Mounted};
 use assay_core::observation::Observation;
@@ -564,7 +564,8 @@ fn a_node_far_below_the_others_is_named_without_a_figure_too() {
             queue_depth: measured.workload.queue_depth,
             jobs: measured.workload.jobs,
             to_typical: Some(if below.contains(&at) { 0.002 } else { 1.0 }),
-            far_below: below.contains(&at),
+            operations: Some(50),
+            standing: if below.contains(&at) { Standing::FarBelow } else { Standing::Counted },
         };
         let loads = record.measurements.iter().enumerate().map(load).collect();
         let (by, area_bytes) = (SettledBy::Nodes, 64 << 20);
@@ -581,7 +582,7 @@ fn a_node_far_below_the_others_is_named_without_a_figure_too() {
     (own.measurements[0].iops, own.measurements[0].bytes_per_second) = (None, None);
     own.measurements[0].durable_bytes_per_second = None;
     let title = assay_analysis::Load::from_workload(&records[0].measurements[0].workload).title();
-    let found = said(records);
+    let found = said(records.clone());
     assert_eq!(found.far_below.len(), 1, "{:?}", found.far_below);
     let below = &found.far_below[0];
     assert_eq!((below.node, below.at.len(), below.at[0].title.as_str()), (6, 1, title.as_str()));
@@ -589,4 +590,13 @@ fn a_node_far_below_the_others_is_named_without_a_figure_too() {
     let words = format!("node7 ({title} at 0.002 times by a first look, and not measured) is far below the others");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(&words), "{words}: {text}");
+    // Where the look does not tell, the report says that, and calls nobody slow.
+    let settled = records[6].cluster.as_mut().unwrap().settled.as_mut().unwrap();
+    (settled.loads[0].standing, settled.loads[0].operations) = (Standing::Unclear, Some(8));
+    let text = assay_report::fleet::document(&said(records)).text(&assay_report::Style::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = format!(
+        "node7 was not measured under {title}, and a first look of 8 operations cannot tell whether it is slower"
+    );
+    assert!(text.contains(&words) && !text.contains("far below"), "{words}: {text}");
 }

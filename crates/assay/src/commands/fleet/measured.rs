@@ -55,7 +55,8 @@ pub(super) fn measured(
     }
     ledger.begin_attempt();
     ledgers::keep(&ledger)?;
-    let criteria = Criteria { run: ledger.run.clone(), asked: Some(asked(&ledger, Launcher::of_run(&ledger)?)), guard };
+    let launcher = Launcher::of_run(&ledger)?;
+    let criteria = Criteria { run: ledger.run.clone(), asked: Some(asked(&ledger, launcher)), guard };
     let how = Conduct {
         listen: args.listen,
         ready_within: args.ready_within,
@@ -65,7 +66,7 @@ pub(super) fn measured(
         suite: handed_suite(&ledger)?,
         home: Home::with_keeper(criteria, state::keeper()?)?,
     };
-    let mut watcher = Watcher::new(args, &ledger, &missing);
+    let mut watcher = Watcher::new(args, &ledger, &missing, workload_names(&ledger, launcher));
     let records = conduct(how, &mut ledger, missing, &mut watcher, control)?;
     watcher.end(&ledger)?;
     Ok((ledger, records))
@@ -127,20 +128,33 @@ pub(super) fn asked(ledger: &Ledger, launcher: Launcher) -> Asked {
 }
 
 fn asked_suite(ledger: &Ledger, launcher: Launcher) -> Option<AskedSuite> {
-    let suite = match (&ledger.inventory, &ledger.rotation) {
-        (None, _) => return asked_by(&node_arguments(ledger), ledger, launcher),
-        (Some(_), Some(_)) => ledgers::suite_text(&ledger.run).ok().and_then(|text| Suite::parse(&text, "").ok())?,
+    let suite = known_suite(ledger, launcher)?;
+    // Variables of an inventory may change it, and a share of a medium is another size on each.
+    let text = (ledger.inventory.is_none() && !suite.has_shares()).then(|| suite.to_text());
+    Some(AskedSuite { text, name: suite.name, version: suite.version })
+}
+
+/// The names of the workloads of a run; none of a suite that is not known here.
+pub(super) fn workload_names(ledger: &Ledger, launcher: Launcher) -> Vec<String> {
+    let suite = known_suite(ledger, launcher);
+    suite.map_or_else(Vec::new, |suite| suite.workloads.into_iter().map(|workload| workload.name).collect())
+}
+
+/// The suite of a run, where it is known here.
+fn known_suite(ledger: &Ledger, launcher: Launcher) -> Option<Suite> {
+    match (&ledger.inventory, &ledger.rotation) {
+        (None, _) => suite_by(&node_arguments(ledger), ledger, launcher),
+        (Some(_), Some(_)) => ledgers::suite_text(&ledger.run).ok().and_then(|text| Suite::parse(&text, "").ok()),
         // Without a word on the command line, the inventory names it.
         (Some(inventory), None) => {
             let named = inventory.variables.get("assay_suite")?.as_str()?;
-            suites::checked(named).ok()?.1
+            Some(suites::checked(named).ok()?.1)
         }
-    };
-    Some(AskedSuite { name: suite.name, version: suite.version, text: None })
+    }
 }
 
 /// The suite that `assay run` takes by these arguments.
-fn asked_by(arguments: &[String], ledger: &Ledger, launcher: Launcher) -> Option<AskedSuite> {
+fn suite_by(arguments: &[String], ledger: &Ledger, launcher: Launcher) -> Option<Suite> {
     let mut arguments = arguments.to_vec();
     if ledger.rotation.is_some() {
         arguments.extend(["--suite".to_owned(), ledgers::suite(&ledger.run).ok()?.to_str()?.to_owned()]);
@@ -152,9 +166,7 @@ fn asked_by(arguments: &[String], ledger: &Ledger, launcher: Launcher) -> Option
     let args = run_args(&arguments)?;
     let is_here = ledger.rotation.is_some() || launcher == Launcher::Local || suites::is_built_in(&args.suite);
     let (suite, _) = is_here.then(|| run::suite(&args).ok()).flatten()?;
-    // A share of a medium is another size on each.
-    let text = (!suite.has_shares()).then(|| suite.to_text());
-    Some(AskedSuite { text, name: suite.name, version: suite.version })
+    Some(suite)
 }
 
 /// Takes records that are here already into the ledger of their run.

@@ -7,11 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_analysis::fleet::Starts;
+use assay_core::cluster::Standing;
 use assay_core::observation::Observation;
 use assay_core::record::Record;
 use assay_core::text::harmless;
 use assay_core::units::{counted, latency, multiple, rate};
-use assay_fleet::{Audience, CoordinatorEvent, Fate, Ledger, Live, NodeCause, NodeEntry, RunEvent};
+use assay_fleet::{Audience, CoordinatorEvent, Fate, Ledger, Live, NodeCause, NodeEntry, NotCountedLoad, RunEvent};
 
 use super::ledgers;
 use crate::cli::FleetRunArgs;
@@ -203,6 +204,8 @@ pub(super) struct Watcher {
     run: String,
     /// Names and targets of the nodes under way.
     nodes: Vec<(String, String)>,
+    /// Names of the workloads; none where the suite is not known here.
+    workloads: Vec<String>,
     view: View,
     /// Each thing that happens is a line on standard output.
     events: bool,
@@ -216,7 +219,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// For these nodes of a run.
-    pub(super) fn new(args: &FleetRunArgs, ledger: &Ledger, numbers: &[usize]) -> Self {
+    pub(super) fn new(args: &FleetRunArgs, ledger: &Ledger, numbers: &[usize], workloads: Vec<String>) -> Self {
         let node = |number: &usize| {
             let entry = &ledger.nodes[*number];
             (entry.name.clone(), entry.target.clone())
@@ -226,6 +229,7 @@ impl Watcher {
             run: ledger.run.clone(),
             view: View::new(nodes.iter().map(|(name, _)| name.clone()), args.quiet || args.events),
             nodes,
+            workloads,
             events: args.events,
             quiet: args.quiet,
             refused: 0,
@@ -268,9 +272,9 @@ impl Watcher {
                     self.say_of(*number, &words);
                 }
             }
-            CoordinatorEvent::Settled(_, below) => {
-                for one in below {
-                    self.say_of(one.node, &far_below(&one.loads));
+            CoordinatorEvent::Settled(_, left_out) => {
+                for one in left_out {
+                    self.say_of(one.node, &not_counted(&one.loads, &self.workloads));
                 }
             }
             CoordinatorEvent::Goes(nodes, step, _) => {
@@ -278,11 +282,8 @@ impl Watcher {
                     [one] => self.nodes[*one].0.clone(),
                     many => format!("{} nodes", many.len()),
                 };
-                self.view.say_plainly(&format!(
-                    "{who}: repeat {} of workload {}",
-                    u64::from(step.round) + 1,
-                    u64::from(step.workload) + 1
-                ));
+                let workload = workload_name(&self.workloads, step.workload as usize);
+                self.view.say_plainly(&format!("{who}: repeat {} of {workload}", u64::from(step.round) + 1));
             }
             CoordinatorEvent::Refused(from, reason) => {
                 self.refused += 1;
@@ -455,14 +456,30 @@ fn invalid_words(ledger: &Ledger) -> String {
     }
 }
 
-/// The line about a node of another pace than the others: its workloads, each with its operations over theirs.
-pub(super) fn far_below(loads: &[(usize, Option<f64>)]) -> String {
-    let ratio = |ratio: &Option<f64>| ratio.map_or_else(String::new, |ratio| format!(" ({} times)", multiple(ratio)));
-    let each: Vec<String> = loads.iter().map(|(at, of)| format!("{}{}", at + 1, ratio(of))).collect();
-    format!(
-        "by a first look far below the others under workload {}; it runs what they run, and the repeats decide",
-        each.join(", ")
-    )
+/// A workload by its name, or by its number where the suite is not known here.
+pub(super) fn workload_name(workloads: &[String], at: usize) -> String {
+    workloads.get(at).map_or_else(|| format!("workload {}", at + 1), |name| harmless(name))
+}
+
+/// The line about a node without which the loads were settled: its workloads, each with its operations over those of the others.
+pub(super) fn not_counted(loads: &[NotCountedLoad], workloads: &[String]) -> String {
+    let each = |standing: Standing| {
+        let of = loads.iter().filter(|load| load.standing == standing);
+        let ratio = |load: &NotCountedLoad| load.to_typical.map(|ratio| format!("{} times", multiple(ratio)));
+        let look = |load: &NotCountedLoad| load.operations.filter(|n| *n > 0).map(|n| counted(n as usize, "operation"));
+        let words = |load: &NotCountedLoad| {
+            let known: Vec<String> = [ratio(load), look(load)].into_iter().flatten().collect();
+            let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(" by ")) };
+            format!("{}{known}", workload_name(workloads, load.workload))
+        };
+        of.map(words).collect::<Vec<String>>().join(", ")
+    };
+    let far = Some(each(Standing::FarBelow)).filter(|far| !far.is_empty());
+    let unclear = Some(each(Standing::Unclear)).filter(|unclear| !unclear.is_empty());
+    let far = far.map(|far| format!("by a first look far below the others under {far}"));
+    let unclear = unclear.map(|unclear| format!("a first look cannot tell whether it is slower under {unclear}"));
+    let all: Vec<String> = [far, unclear].into_iter().flatten().collect();
+    format!("{}; it runs what they run, and the repeats decide", all.join("; "))
 }
 
 #[cfg(test)]
@@ -509,6 +526,28 @@ mod tests {
         assert_eq!(count_line(28, &left), "  0 of 28 nodes; left: n1, n2, n3, n4, n5 and 23 more");
         assert_eq!(count_line(28, &left[..2]), "  26 of 28 nodes; left: n1, n2");
         assert_eq!(count_line(28, &[]), "  28 of 28 nodes");
+    }
+
+    /// Only a look that excludes chance calls a node slow.
+    #[test]
+    fn a_look_of_few_operations_is_told_as_such() {
+        let load =
+            |workload, to_typical, operations, standing| NotCountedLoad { workload, to_typical, operations, standing };
+        let far = load(1, Some(0.4), Some(50), Standing::FarBelow);
+        let unclear = load(3, Some(0.3), Some(8), Standing::Unclear);
+        let decide = "it runs what they run, and the repeats decide";
+        assert_eq!(
+            not_counted(&[far, unclear], &["a".to_owned(), "seq-write".to_owned()]),
+            format!(
+                "by a first look far below the others under seq-write (0.40 times by 50 operations); a first look cannot \
+                 tell whether it is slower under workload 4 (0.30 times by 8 operations); {decide}"
+            )
+        );
+        let unknown = load(0, None, None, Standing::Unclear);
+        assert_eq!(
+            not_counted(&[unknown], &[]),
+            format!("a first look cannot tell whether it is slower under workload 1; {decide}")
+        );
     }
 
     /// Before anything is moved: which records do not count, why, and what repeats them.
