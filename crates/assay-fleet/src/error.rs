@@ -275,8 +275,10 @@ pub(crate) fn shown(path: &std::path::Path) -> String {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NodeCause {
-    /// It does not let this user in, or its host key is another one.
+    /// It does not let this user in.
     Denied,
+    /// Its host key is not the one that is known of it, or none is known.
+    HostKey,
     /// Its ssh server allows no tunnel, through which it would reach the coordinator.
     NoTunnel,
     /// There is no such program.
@@ -296,13 +298,10 @@ pub enum NodeCause {
 }
 
 /// What ssh(1) says where it is not let in.
-const DENIED: &[&str] = &[
-    "Permission denied (",
-    "Host key verification failed",
-    "REMOTE HOST IDENTIFICATION HAS CHANGED",
-    "Too many authentication failures",
-    "No supported authentication methods",
-];
+const DENIED: &[&str] =
+    &["Permission denied (", "Too many authentication failures", "No supported authentication methods"];
+/// What ssh(1) says last where it does not trust the host key.
+const HOST_KEY: &[&str] = &["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED"];
 /// What ssh(1) says where the other side does not listen for a tunnel.
 const NO_TUNNEL: &str = "remote port forwarding failed";
 /// What the kernel, shells and the collection say of a program for another machine. A shell without a word for it takes the
@@ -325,7 +324,8 @@ impl NodeCause {
         let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
         if !end.reached {
             let no_tunnel = has(&[NO_TUNNEL]).then_some(Self::NoTunnel);
-            return has(DENIED).then_some(Self::Denied).or(no_tunnel);
+            let host_key = has(HOST_KEY).then_some(Self::HostKey);
+            return has(DENIED).then_some(Self::Denied).or(host_key).or(no_tunnel);
         }
         let shell = matches!(end.code, Some(NOT_EXECUTABLE | NOT_FOUND));
         // A shell that reads a program as a script stumbles over its first bytes.
@@ -376,11 +376,11 @@ mod tests {
         }
         for said in [
             "root@n1: Permission denied (publickey,password).",
-            "Host key verification failed.",
             "Received disconnect from 10.0.0.1 port 22:2: Too many authentication failures",
         ] {
             assert_eq!(of(false, Some(255), said), Some(NodeCause::Denied), "{said}");
         }
+        assert_eq!(of(false, Some(255), "Host key verification failed."), Some(NodeCause::HostKey));
         let tunnel = "Error: remote port forwarding failed for listen port 22001";
         assert_eq!(of(false, Some(255), tunnel), Some(NodeCause::NoTunnel), "it was reached");
     }

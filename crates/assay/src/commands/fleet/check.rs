@@ -100,20 +100,26 @@ fn different_words(found: &Different<'_>) -> String {
 /// Nodes of a sentence that are named; more are counted.
 const NAMED: usize = 6;
 
+/// The first of these names, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    let mut some: Vec<String> = names.iter().take(NAMED).cloned().collect();
+    match names.len() - some.len() {
+        0 => {}
+        more => some.push(format!("{more} more")),
+    }
+    let last = some.pop().unwrap_or_default();
+    if some.is_empty() { last } else { format!("{} and {last}", some.join(", ")) }
+}
+
 /// The sentence on nodes that measure the same disk.
 fn same_disk_words(nodes: &[&NodeCheck]) -> String {
-    let mut names: Vec<String> = nodes.iter().take(NAMED).map(|node| harmless(&node.node)).collect();
-    match nodes.len() - names.len() {
-        0 => {}
-        more => names.push(format!("{more} more")),
-    }
-    let last = names.pop().unwrap_or_default();
+    let names: Vec<String> = nodes.iter().map(|node| harmless(&node.node)).collect();
     let device = nodes.iter().find_map(|node| node.medium.as_ref()?.device.as_deref());
     let device = device.map_or_else(String::new, |device| format!(" ({})", harmless(device)));
     format!(
-        "note: {} and {last} measure the same disk{device}: they disturb each other; run them with --alone, or name directories on \
+        "note: {} measure the same disk{device}: they disturb each other; run them with --alone, or name directories on \
          different disks",
-        names.join(", ")
+        some_of(&names)
     )
 }
 
@@ -152,9 +158,7 @@ fn table_text(check: &FleetCheck, style: &Style) -> String {
     let rows = &check.nodes;
     let mut text = table(columns, rows.iter().map(|row| cells(row).to_vec()), style);
     text.push('\n');
-    for (node, unfit) in rows.iter().filter_map(|row| Some((&row.node, row.unfit.as_ref()?))) {
-        text += &format!("{}: {}\n", harmless(node), unfit_words(unfit));
-    }
+    text += &unfit_lines(rows);
     let where_it_is = |row: &NodeCheck| {
         let words = assay_report::fleet::not_mounted(row.medium.as_ref()?.mounted(), &row.target)?;
         Some(format!("{}: {words}\n", harmless(&row.node)))
@@ -182,6 +186,21 @@ fn table_text(check: &FleetCheck, style: &Style) -> String {
         )
     };
     text + &output::wrapped(&(said + &no_medium(check)), style.width)
+}
+
+/// The reasons why nodes cannot be measured, each once with all nodes that it holds for.
+fn unfit_lines(rows: &[NodeCheck]) -> String {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for (node, unfit) in rows.iter().filter_map(|row| Some((harmless(&row.node), row.unfit.as_ref()?))) {
+        // A message of ssh may name the node.
+        let words = unfit_words(unfit).replace(&format!("host {node} "), "host ");
+        match reasons.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, nodes)) => nodes.push(node),
+            None => reasons.push((words, vec![node])),
+        }
+    }
+    let line = |(words, nodes): (String, Vec<String>)| format!("{}: {words}\n", some_of(&nodes));
+    reasons.into_iter().map(line).collect()
 }
 
 /// What of the time passes before common starts, and what comes on top.
@@ -302,6 +321,22 @@ mod tests {
         let evil = NodeCheck { node: "n3".to_owned(), machine: "x\u{1b}[2J\nx".to_owned(), ..NodeCheck::default() };
         let text = table_text(vec![evil]);
         assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");
+    }
+
+    /// A mistake of the administrator is one of all nodes: it is told once.
+    #[test]
+    fn a_reason_of_many_nodes_is_told_once() {
+        let row = |number: usize| NodeCheck {
+            node: format!("n{number}"),
+            unfit: Some(Unfit::Ended(Fate::Unreachable {
+                reason: format!("ssh: connect to host n{number} port 22: No route to host"),
+            })),
+            ..NodeCheck::default()
+        };
+        let rows: Vec<NodeCheck> = (1..=8).map(row).collect();
+        let said = "n1, n2, n3, n4, n5, n6 and 2 more: unreachable: ssh: connect to host port 22: No route to host\n";
+        assert_eq!(unfit_lines(&rows), said);
+        assert_eq!(unfit_lines(&rows[..1]), said.replace(", n2, n3, n4, n5, n6 and 2 more", ""));
     }
 
     /// As in the report: what is no medium is left out where more than half of the nodes have one.

@@ -362,6 +362,7 @@ pub(super) fn fate_words(fate: &Fate) -> String {
 pub(super) fn cause_words(cause: NodeCause) -> &'static str {
     match cause {
         NodeCause::Denied => "not let in",
+        NodeCause::HostKey => "host key not trusted",
         NodeCause::NoTunnel => "no tunnel",
         NodeCause::NoProgram => "no assay there",
         NodeCause::Architecture => "a program for another architecture",
@@ -377,6 +378,8 @@ pub(super) fn cause_words(cause: NodeCause) -> &'static str {
 fn remedy(cause: NodeCause) -> &'static str {
     match cause {
         NodeCause::NoTunnel => "; its sshd needs AllowTcpForwarding, or --listen ADDRESS:PORT does without a tunnel",
+        NodeCause::HostKey => "; ssh to it by hand says whether the key is unknown here or has changed",
+        NodeCause::NoProgram => "; --program PATH says where it is, and with an inventory Ansible brings it",
         _ => "",
     }
 }
@@ -408,7 +411,7 @@ fn short_fate_words(fate: &Fate) -> &'static str {
 /// not told again.
 pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>, told: bool) -> String {
     let width = ledger.nodes.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let line = |entry: &NodeEntry| {
+    let words = |entry: &NodeEntry| {
         let words = match &entry.fate {
             Some(Fate::Recorded { id }) => format!("recorded  {id}"),
             // Of many lines these are the ones that are to be read before anything is moved.
@@ -417,11 +420,12 @@ pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>, told: bool)
             None => "not begun".to_owned(),
         };
         let again = if entry.attempts > 1 { format!(" (attempt {})", entry.attempts) } else { String::new() };
-        harmless(&format!("{:width$}  {words}{again}", entry.name)) + "\n"
+        words + &again
     };
     let recorded = |entry: &&NodeEntry| entry.fate.as_ref().is_some_and(Fate::is_result);
     let (here, missing): (Vec<&NodeEntry>, Vec<&NodeEntry>) = ledger.nodes.iter().partition(|entry| recorded(entry));
-    let mut text: String = missing.iter().chain(&here).map(|entry| line(entry)).collect();
+    let mut text = joined(missing.iter().map(|entry| (entry.name.as_str(), words(entry))).collect(), width);
+    text.extend(here.iter().map(|entry| node_line(&entry.name, &words(entry), width)));
     text += &format!(
         "\nrun {}: {} of {} recorded{}.",
         ledger.run,
@@ -446,6 +450,32 @@ pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>, told: bool)
         format!("\nassay fleet run --resume {} repeats {what}{stay}", ledger.run)
     };
     text + &next + "\n"
+}
+
+fn node_line(name: &str, words: &str, width: usize) -> String {
+    harmless(&format!("{name:width$}  {words}")) + "\n"
+}
+
+/// Nodes with the same words; that many have one line.
+const SAME: usize = 4;
+
+/// A line for each node, and one for nodes with the same words: a mistake of the administrator is one of all nodes.
+fn joined(rows: Vec<(&str, String)>, width: usize) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, words) in rows {
+        match groups.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((words, vec![name])),
+        }
+    }
+    let lines = |(words, names): (String, Vec<&str>)| {
+        if names.len() < SAME {
+            return names.iter().map(|name| node_line(name, &words, width)).collect::<String>();
+        }
+        let all = format!("{} nodes", names.len());
+        node_line(&all, &format!("{words}: {}", names.join(", ")), width)
+    };
+    groups.into_iter().map(lines).collect()
 }
 
 /// How many records do not count.
@@ -548,6 +578,25 @@ mod tests {
             not_counted(&[unknown], &[]),
             format!("a first look cannot tell whether it is slower under workload 1; {decide}")
         );
+    }
+
+    /// What is the same of many nodes is told once, with all of their names.
+    #[test]
+    fn nodes_with_the_same_fate_share_a_line() {
+        let node = |n: usize| NodeEntry {
+            fate: Some(if n == 2 { Fate::Late } else { Fate::TooFew }),
+            attempts: 1,
+            ..NodeEntry::new(&format!("n{n}"), "/m")
+        };
+        let nodes = |count: usize| (0..count).map(node).collect::<Vec<_>>();
+        let text = |count| {
+            let ledger = Ledger::begun("ssh", Mode::Simultaneous, "assay".to_owned(), Vec::new(), nodes(count));
+            outcome_text(&ledger, None, true)
+        };
+        let few = "n0  too few others were ready\nn1  too few others were ready\nn3  too few others were ready\nn2  not ready in time\n";
+        assert!(text(4).starts_with(few), "{}", text(4));
+        let many = "4 nodes  too few others were ready: n0, n1, n3, n4\nn2  not ready in time\n";
+        assert!(text(5).starts_with(many), "{}", text(5));
     }
 
     /// Before anything is moved: which records do not count, why, and what repeats them.
