@@ -100,6 +100,11 @@ mod tests {
     }
 
     #[test]
+    fn bold_letters_take_more_room() {
+        assert!(drawn("Model", 12.0, true) > drawn("Model", 12.0, false));
+    }
+
+    #[test]
     fn long_names_keep_both_ends_and_lines_keep_their_width() {
         let short = fitted("SanDisk Extreme Pro with a long name, unit 7", 12.0, 120.0);
         assert!(short.starts_with("SanDisk") && short.ends_with('7') && short.contains('…'), "{short}");

@@ -370,6 +370,14 @@ mod tests {
     }
 
     #[test]
+    fn no_colour_and_marker_come_twice_among_sixty_four_models() {
+        let looks = looks(0..64);
+        let pairs: std::collections::HashSet<_> =
+            looks.iter().map(|look| (look.ink.0, look.marker % MARKERS)).collect();
+        assert_eq!(pairs.len(), looks.len());
+    }
+
+    #[test]
     fn rows_of_a_model_share_its_colour_and_nothing_else() {
         let looks = looks([0, 0, 1]);
         assert_eq!(looks[0].ink, looks[1].ink);

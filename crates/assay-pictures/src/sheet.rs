@@ -458,6 +458,9 @@ mod tests {
         assert!(!Scale::new([1.0, 11.0], 0.0, 1.0).is_log());
         assert!(Scale::new([50.0, 100.0], 0.0, 1.0).begins_at_nought());
         assert!(!Scale::close([90.0, 100.0], 0.0, 1.0).begins_at_nought());
+        for (least, is_seen) in [(100.0, true), (13.0, true), (12.0, false)] {
+            assert_eq!(Scale::bars([least, 1000.0], 0.0, 1.0).begins_at_nought(), is_seen, "{least}");
+        }
         assert_eq!(Scale::new([1.0, 900.0], 0.0, 1.0).ticks(4), [1.0, 10.0, 100.0, 1000.0]);
         assert_eq!((tick(0.5), tick(20.0), tick(12_000.0)), ("0.5".into(), "20".into(), grouped(12_000)));
     }

@@ -197,6 +197,13 @@ fn titles_of_curves_say_from_where_the_bus_caps_all() {
     // 22.4 and more of 23.3 MB/s are within 5 % of it at the last size, and only there for all.
     let title = drawn(PictureKind::Curves, &measured()).title().to_owned();
     assert_eq!(title, "Random read, 4 KiB to 256 KiB: 6 records; the bus caps all at 256 KiB");
+    let title = drawn(PictureKind::Curves, &cards()[..1]).title().to_owned();
+    assert!(title.contains(" MB/s at 4 KiB random read") && !title.contains("records"), "{title}");
+    let mut invalid = measured()[..1].to_vec();
+    for measurement in &mut invalid[0].measurements {
+        measurement.warnings.push(Finding::ServedFromCache { proof_ratio: 0.02 }.into());
+    }
+    assert_eq!(drawn(PictureKind::Curves, &invalid).title(), "No valid figure of random read, 4 jobs");
 }
 
 /// Figures alone show no order of the media: only a given finding names the best.
@@ -317,4 +324,43 @@ fn loads_are_named_as_everywhere() {
     }
     let banana = Wanted::named(&cards(), Some("banana")).unwrap_err().to_string();
     assert!(banana.contains("`banana` is not part of a load") && banana.contains("; there are: "), "{banana}");
+}
+
+#[test]
+fn letters_are_drawn_between_the_ends_of_their_text() {
+    let (x, y, size, said) = (60.0, 30.0, 20.0, "4 KiB");
+    let (title, description) = (String::new(), String::new());
+    let mut drawing = Drawing { width: 200.0, height: 40.0, title, description, shapes: Vec::new() };
+    drawing.text(x, y, size, super::paint::INK, super::paint::Anchor::Start, said);
+    let pixels = drawing.pixels(1.0).unwrap();
+    let dark = |at: &usize| pixels.pixels()[*at].red() < 128;
+    let dark: Vec<usize> = (0..pixels.pixels().len()).filter(dark).collect();
+    let columns = || dark.iter().map(|at| (at % 200) as f64);
+    let (left, right) = (columns().fold(200.0, f64::min), columns().fold(0.0, f64::max));
+    let end = x + super::font::drawn(said, size, false);
+    assert!((x - 1.0..x + 5.0).contains(&left) && (end - 5.0..end + 1.0).contains(&right), "{left} to {right}");
+    assert!(dark.iter().all(|at| (y - size..y + 1.0).contains(&((at / 200) as f64))), "above and below the line");
+}
+
+#[test]
+fn the_steps_of_a_key_adjoin_and_their_figures_stand_below() {
+    use super::paint::Shape;
+    for (kind, records, steps, figures) in [(PictureKind::Heat, cards(), 10, 0), (PictureKind::Nodes, nodes(), 9, 5)] {
+        let drawing = drawn(kind, &records);
+        let rects = drawing.shapes.iter().filter_map(|shape| match shape {
+            Shape::Path { points, closed: true, .. } if points.len() == 4 && points[2].1 - points[0].1 == 9.0 => {
+                Some((points[0], points[2]))
+            }
+            _ => None,
+        });
+        let rects: Vec<_> = rects.collect();
+        assert_eq!(rects.len(), steps, "{kind:?}");
+        assert!(rects.windows(2).all(|pair| (pair[0].1.0 - pair[1].0.0).abs() < 1e-9), "{kind:?}: {rects:?}");
+        let bottom = rects[0].1.1;
+        let below = drawing.shapes.iter().filter(|shape| match shape {
+            Shape::Text(text) => text.text.starts_with('×') && text.y > bottom + 5.0 && text.y < bottom + 20.0,
+            _ => false,
+        });
+        assert_eq!(below.count(), figures, "{kind:?}");
+    }
 }

@@ -159,3 +159,21 @@ fn key(drawing: &mut Drawing, left: f64, y: f64) {
     drawing.text(left - 8.0, y + 9.0, 11.0, MUTE, Anchor::End, "0 %");
     drawing.text(end + 8.0, y + 9.0, 11.0, MUTE, Anchor::Start, "100 % of the best of the column");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paint::Shape;
+
+    #[test]
+    fn a_cell_is_as_dark_as_its_share_of_the_best() {
+        for share in [0.25, 0.5, 1.0] {
+            let value = Value { point: 400.0 * share, interval: None, level: None, n: 1, marks: Vec::new() };
+            let mut drawing = Sheet::new(200.0, "", "").drawing;
+            drawing.shapes.clear();
+            square(&mut drawing, (0.0, 0.0), Some(&value), 400.0);
+            let Shape::Path { fill, .. } = &drawing.shapes[0] else { panic!("{:?}", drawing.shapes[0]) };
+            assert_eq!(*fill, Some(shade(share).paper), "{share}");
+        }
+    }
+}

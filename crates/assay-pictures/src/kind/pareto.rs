@@ -165,3 +165,25 @@ pub fn pareto(data: &Pareto) -> Drawing {
     small.extend(data.notes.iter().cloned());
     sheet.finish(bottom + 36.0, &small)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_front_holds_what_no_other_exceeds_in_both_figures() {
+        let point = |(x, y): (f64, f64)| {
+            let value = |point| Value { point, interval: None, level: None, n: 1, marks: Vec::new() };
+            ParetoPoint { label: Label::default(), hue: 0, x: value(x), y: value(y) }
+        };
+        let axis = || (String::new(), String::new());
+        let front = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+            let points = points.iter().copied().map(point).collect();
+            let data = Pareto { x: axis(), y: axis(), points, notes: Vec::new() };
+            data.front().iter().map(|p| (p.x.point, p.y.point)).collect()
+        };
+        assert_eq!(front(&[(20.0, 5.0), (10.0, 10.0)]), [(10.0, 10.0), (20.0, 5.0)]);
+        assert_eq!(front(&[(20.0, 5.0), (10.0, 10.0), (20.0, 10.0)]), [(20.0, 10.0)]);
+        assert_eq!(front(&[(10.0, 10.0), (10.0, 10.0)]).len(), 2, "equals do not exceed each other");
+    }
+}
