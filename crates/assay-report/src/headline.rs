@@ -444,6 +444,7 @@ mod tests {
     fn shares_are_whole_percents() {
         assert_eq!(percent(0.983), "98 %");
         assert_eq!(percent(0.002), "<1 %");
+        assert_eq!([percent(0.0094), percent(0.0095)], ["<1 %", "1 %"]);
         assert_eq!(percent(0.0), "0 %");
     }
 }

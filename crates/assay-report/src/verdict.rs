@@ -317,3 +317,24 @@ fn bus_name(medium: &Medium) -> String {
         _ => "its bus".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_says_in_a_word_that_somebody_published_it() {
+        let mut records = assay_analysis::published("").unwrap();
+        records.retain(|record| record.validity.verdict == ValidityVerdict::Valid);
+        assert!(!records.is_empty() && records.iter().all(|record| word(record) == "as published"));
+    }
+
+    #[test]
+    fn figures_without_any_interval_say_so() {
+        let of = |n, low| Estimate { low, high: low, ..Estimate::bare(1.0, n, "mean") };
+        let (once, twice, known) = (of(1, None), of(2, None), of(2, Some(0.9)));
+        assert_eq!(certainty(&[&once, &once]), ", measured once each");
+        assert_eq!(certainty(&[&once, &twice]), ", without intervals");
+        assert_eq!((certainty(&[&twice, &known]), certainty(&[])), ("", ""));
+    }
+}

@@ -235,3 +235,16 @@ fn markdown_line(out: &mut String, cells: impl Iterator<Item = String>) {
     cells.for_each(|cell| out.push_str(&format!(" {cell} |")));
     out.push('\n');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_a_number_or_a_short_word_needs_its_title() {
+        for (name, needs) in [("7", true), ("queue", true), ("0123456789", true), ("01234567890", false), ("", false)] {
+            assert_eq!(needs_title("Round", name), needs, "{name}");
+        }
+        assert!(!needs_title("", "7") && !needs_title("Model", "Card A"));
+    }
+}

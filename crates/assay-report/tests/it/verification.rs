@@ -76,6 +76,8 @@ fn the_card_shows_verdict_map_and_speed_at_any_width() {
         assert!(text.contains("!!!!") && text.contains("unreadable"), "{text}");
         let good = if unicode { "████" } else { "####" };
         assert!(text.contains(good), "{text}");
+        // The key has the symbols of the map.
+        assert!(text.contains(&format!("{} good", &good[..good.len() / 4])) && text.contains("! unreadable"), "{text}");
         // The speed over the address, of writing and of reading, where the terminal has the letters for it.
         let curves =
             text.lines().filter(|line| line.trim().len() > 20 && line.trim().chars().all(|c| c == '█')).count();
