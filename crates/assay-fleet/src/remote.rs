@@ -440,4 +440,11 @@ mod tests {
         assert!(late.to_string() == "sleep: no answer within 1 s" && begun.elapsed() < Duration::from_secs(20));
         assert!(HERE.call(&["/nowhere/x"], 10, Duration::from_secs(1)).is_err());
     }
+
+    #[test]
+    fn a_look_at_a_node_that_says_nothing_more_ends_by_itself() {
+        let (mut child, tail) = HERE.begin(HERE.command(&["sleep", "60"])).unwrap();
+        let error = HERE.broken(&mut child.0, &tail, "");
+        assert_eq!(error.to_string(), "sh: no answer within 30 s");
+    }
 }

@@ -339,6 +339,15 @@ mod tests {
         assert_eq!(standing(&all, 3), Standing::Counted, "nearer to the others than to half");
     }
 
+    /// Half of what the others do is not far below: all run what the one can do.
+    #[test]
+    fn half_is_not_far_below() {
+        let mut all = vec![able(10.0, 8, 64 * MIB); 8];
+        all[3] = able(10.0, 4, 64 * MIB);
+        let (settled, below) = settled(&all);
+        assert_eq!((shape_of(&settled), below.contains(&true)), ((MIB, 4, 1), false));
+    }
+
     /// Where some equal cards chose QD1 and others QD2, all run QD1, and none is far below.
     #[test]
     fn the_least_of_equal_nodes_is_common_to_all() {

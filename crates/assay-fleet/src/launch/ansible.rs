@@ -177,6 +177,12 @@ mod tests {
         // The task that fails by it may be held back.
         let full = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"4","message":"assay: /m is read-only"}}}"#;
         assert_eq!(event_of(full, &numbers), end("assay: /m is read-only", Some(4), true));
+        let silent =
+            r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"4","message":" "}}}"#;
+        assert_eq!(event_of(silent, &numbers), end("it ended with exit code 4 without a word", Some(4), true));
+        // What a node says that ends well is no reason.
+        let warned = r#"{"event":"result","node":"n1","status":"ok","facts":{"node_result":{"exit":"0","message":"a warning"}}}"#;
+        assert_eq!(event_of(warned, &numbers), end("it ended", Some(0), true));
         for nothing in [other, "n1 failed", r#"{"event":"result","node":"n1","status":"ok"}"#] {
             assert_eq!(event_of(nothing, &numbers), OutputEvent::Nothing);
         }
