@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_core::cluster::ClusterPart;
 use assay_core::event::{Event, EventKind};
-use assay_core::finding::{Finding, ValidityVerdict};
+use assay_core::finding::{Finding, Shortfall, ValidityVerdict};
 use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::record::{Batching, Measurement, Repeat};
 use assay_core::suite::Suite;
@@ -159,6 +159,23 @@ fn a_repeat_is_planned_within_its_share_and_as_the_one_before() {
     assert_eq!(waits_for(&session, &mut entries), Some(8));
     let short = Turn { slot: Duration::from_millis(50), ..turn };
     assert!(session.plan(&mut entries[1], None, short).unwrap().is_none(), "too short to say anything");
+}
+
+#[test]
+fn a_load_of_all_hosts_that_cannot_run_here_says_why() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    assert!(session.lay_out());
+    let mut entry = session.entries().remove(0);
+    entry.fitted = Some(entry.asked.clone());
+    assert_eq!(session.cannot_run_common(&entry, 2048), None, "its own loads are fitted");
+    entry.common = true;
+    assert_eq!(session.cannot_run_common(&entry, MIB), None);
+    assert_eq!(session.cannot_run_common(&entry, 4096), None, "as large as a block");
+    assert_eq!(session.cannot_run_common(&entry, 2048), Some(Shortfall::CommonBlocks));
+    // An operation takes longer than all that is left.
+    session.pace.note(Op::Write, Pattern::Random, 4096, false, 0.01);
+    assert_eq!(session.cannot_run_common(&entry, MIB), Some(Shortfall::CommonInFlight));
 }
 
 /// The suite of [`request`] at QD8, which leaves what is known.
