@@ -137,3 +137,34 @@ fn impossible(record: &Record, measurement: &Measurement) -> Option<(Code, Strin
     (median < bound.read_ns)
         .then(|| (Code::Impossible, format!("no {what} answers random reads within {:.1} µs", median / 1e3)))
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_core::draft::Draft;
+    use assay_core::estimate::Estimate;
+    use assay_core::medium::Medium;
+    use assay_core::outcome::Outcome;
+    use assay_core::record::{SuiteRef, Tool};
+    use assay_core::workload::Workload;
+
+    use super::*;
+
+    /// Whether a card is told to be impossible by this median of the latencies of a load, at a rate that any card has.
+    fn is_impossible(op: Op, pattern: Pattern, median_ns: f64) -> bool {
+        let medium = Medium { kind: MediumKind::Sd, ..Medium::unknown("/media/card") };
+        let (tool, suite) = (Tool::assay("0.1.0", "uring", "asked for"), SuiteRef::new("quick", 7));
+        let record = Draft::begin("0000000001", "2026-05-29T00:00:00Z", tool, suite, medium).close(Outcome::Completed);
+        let mut measurement = Measurement::empty(Workload::new("load", op, pattern, 4096), "uring");
+        measurement.repeats.push(Repeat::empty("2026-05-29T00:00:01Z", Outcome::Completed));
+        measurement.latency_ns.p50 = Some(Box::new(Estimate::bare(median_ns, 1, "histogram")));
+        impossible(&record, &measurement).is_some()
+    }
+
+    #[test]
+    fn only_random_reads_can_be_answered_too_soon_for_a_medium() {
+        assert!(is_impossible(Op::Read, Pattern::Random, 19_000.0));
+        assert!(!is_impossible(Op::Read, Pattern::Random, 21_000.0));
+        assert!(!is_impossible(Op::Read, Pattern::Sequential, 19_000.0), "data read ahead");
+        assert!(!is_impossible(Op::Write, Pattern::Random, 19_000.0), "a cache of the medium took it");
+    }
+}
