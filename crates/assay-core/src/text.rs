@@ -363,6 +363,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_line_break_comes_within_a_figure() {
+        let said = unbroken("1 234 IOPS and 5 MB/s of 3 cards, 98 % of 4 ");
+        assert_eq!(said, "1\u{a0}234\u{a0}IOPS and 5\u{a0}MB/s of 3 cards, 98\u{a0}% of 4 ");
+    }
+
+    #[test]
     fn controls_never_reach_a_terminal() {
         assert_eq!(harmless("SD\x1b[2JCARD\u{202e}\n"), "SD�[2JCARD��");
         assert_eq!(harmless("Größe µ 漢字 مرحبا ❤\u{fe0f}"), "Größe µ 漢字 مرحبا ❤\u{fe0f}");
