@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod cpus;
 pub mod distribution;
 pub mod draft;
+pub mod endurance;
 pub mod estimate;
 pub mod event;
 pub mod exit;
