@@ -1,0 +1,33 @@
+//! Wear to death: whole cycles of writing and reading with stamps in each sector, a log that survives a kill, and the
+//! judgement of what died. `docs/endurance.md` has the formats.
+
+mod attached;
+mod entry;
+mod failed;
+mod judge;
+mod layout;
+mod log;
+mod map;
+mod medium;
+mod milestones;
+mod reader;
+mod recognise;
+mod sentinel;
+mod stamp;
+mod state;
+mod wear;
+
+pub use attached::{Attached, reserve};
+pub use entry::{Attachment, Begin, Condition, Entry, Incident, Run, SliceRead, SliceWritten};
+pub use failed::FailedSet;
+pub use judge::{Advice, Control, Evidence, KernelSign, Ruling, Sight, judge};
+pub use layout::{CELLS, Layout, PAGE_BYTES, Phase, SLICES, Task, block_at, order};
+pub use log::{Keep, Log, LogError, Replayed, frame, replay};
+pub use map::{COLUMNS, Changed, Map};
+pub use medium::{Fault, Latencies, Medium, Refused};
+pub use reader::{reader_in, reader_of};
+pub use recognise::{Recognised, recognise, unit_on};
+pub use sentinel::Trouble;
+pub use stamp::{SECTOR, Stamp};
+pub use state::{Done, State};
+pub use wear::{Step, Wear};

@@ -1,0 +1,88 @@
+//! Whether a medium is the one of a test, by the stamps on it: under any name, in any reader.
+
+use crate::layout::{PAGE_BYTES, Task};
+use crate::medium::{Fault, Medium};
+use crate::stamp::{SECTOR, Stamp, mixed};
+use crate::state::State;
+
+/// Places that are read.
+const PLACES: u64 = 64;
+const DRAWS: u64 = 1024;
+
+/// What a medium holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recognised {
+    /// Stamps of this test.
+    Ours,
+    /// Stamps of another test, with its number.
+    Other(u64),
+    /// It can be read, and no stamp is where one should be.
+    Foreign,
+    /// No place can be read.
+    Unreadable,
+    /// No slice was logged as written, so that nothing is known to be on it.
+    NothingYet,
+}
+
+/// Reads places that were written.
+pub fn recognise(medium: &mut dyn Medium, state: &State) -> Recognised {
+    let layout = state.layout();
+    let task = state.task();
+    if state.is_new() || medium.bytes() < layout.pages * PAGE_BYTES {
+        return if state.is_new() { Recognised::NothingYet } else { Recognised::Foreign };
+    }
+    let (mut read, mut ours, mut others, mut other, mut tried) = (0u32, 0u32, 0u32, 0u64, 0u64);
+    let mut page = vec![0; PAGE_BYTES as usize];
+    for draw in 0..DRAWS {
+        if tried == PLACES {
+            break;
+        }
+        let number = mixed(layout.unit ^ draw, task.cycle) % layout.pages;
+        if !written(state, number, task) {
+            continue;
+        }
+        tried += 1;
+        match medium.read(number * PAGE_BYTES, &mut page) {
+            Err(Fault::Gone | Fault::Hung) => return Recognised::Unreadable,
+            Err(_) => continue,
+            Ok(()) => read += 1,
+        }
+        match Stamp::read(&page[..SECTOR]) {
+            Some(stamp) if stamp.unit == layout.unit => ours += 1,
+            Some(stamp) => (others, other) = (others + 1, stamp.unit),
+            None => {}
+        }
+    }
+    match (read, ours) {
+        (0, _) => Recognised::Unreadable,
+        // A fake or a dying medium holds few; of another test there is none beside them.
+        (_, ours) if ours > others => Recognised::Ours,
+        _ if others > 0 => Recognised::Other(other),
+        _ => Recognised::Foreign,
+    }
+}
+
+/// The number of the test whose stamps are on a medium; `None` where no place that is read has one.
+pub fn unit_on(medium: &mut dyn Medium) -> Option<u64> {
+    let pages = medium.bytes() / PAGE_BYTES;
+    let mut page = vec![0; PAGE_BYTES as usize];
+    let mut seen = std::collections::BTreeMap::<u64, u32>::new();
+    for draw in 0..4 * PLACES {
+        match medium.read(mixed(draw, pages) % pages.max(1) * PAGE_BYTES, &mut page) {
+            Err(Fault::Gone | Fault::Hung) => break,
+            Err(_) => {}
+            Ok(()) => {
+                if let Some(stamp) = Stamp::read(&page[..SECTOR]) {
+                    *seen.entry(stamp.unit).or_default() += 1;
+                }
+            }
+        }
+    }
+    seen.into_iter().max_by_key(|(_, count)| *count).map(|(unit, _)| unit)
+}
+
+/// Whether a page was written in an earlier slice. In the first cycle of random blocks each place may have been.
+fn written(state: &State, page: u64, task: Task) -> bool {
+    state.layout().round_of(page, task).is_some_and(|round| round > 0)
+        || (task.cycle > 1 || matches!(state.begun().load, assay_core::endurance::WearLoad::RandomSync { .. }))
+}

@@ -1,0 +1,309 @@
+//! What came of the entries of a log: entries go in one after the other, and the next task comes out.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use assay_core::endurance::{DeathCause, ENDURANCE_SCHEMA, Endurance, FailureKind, LifeEnd, Milestones, Reached};
+
+use crate::entry::{Attachment, Begin, Entry, Run, SliceRead, SliceWritten};
+use crate::failed::FailedSet;
+use crate::layout::{Layout, PAGE_BYTES, Phase, SLICES, Task};
+use crate::map::{Changed, Map};
+use crate::milestones::note;
+
+/// Bytes of map entries up to which each cycle is mapped; then only each hundredth is, so that a log stays below 1 GB.
+const MAP_BYTES: u64 = 400_000_000;
+const THINNED: u64 = 100;
+/// Slices by which the time of a cycle is foretold.
+const RECENT: usize = 2 * SLICES as usize;
+
+/// A slice that was done, for rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// Writing or reading.
+    pub phase: Phase,
+    /// Bytes.
+    pub bytes: u64,
+    /// Time that took in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+/// The state of a test.
+#[derive(Debug, Clone)]
+pub struct State {
+    begin: Begin,
+    layout: Layout,
+    task: Task,
+    failed: FailedSet,
+    map: Map,
+    map_bytes: u64,
+    kinds: BTreeMap<FailureKind, u64>,
+    milestones: Milestones,
+    end: LifeEnd,
+    cycles: u64,
+    written_bytes: u64,
+    uncounted_bytes: u64,
+    read_bytes: u64,
+    healed: u64,
+    transient: u64,
+    recent: VecDeque<Done>,
+    attachment: Option<Attachment>,
+    troubled: bool,
+}
+
+impl State {
+    /// The state at the beginning; `None` where the area has no page for each slice, or the id is none.
+    #[must_use]
+    pub fn begin(begin: Begin) -> Option<Self> {
+        let layout = Layout { unit: begin.stamp_unit()?, pages: begin.pages, load: begin.load };
+        (begin.pages >= SLICES).then(|| Self {
+            begin,
+            layout,
+            task: Task::FIRST,
+            failed: FailedSet::new(layout),
+            map: Map::default(),
+            map_bytes: 0,
+            kinds: BTreeMap::new(),
+            milestones: Milestones::default(),
+            end: LifeEnd::Running,
+            cycles: 0,
+            written_bytes: 0,
+            uncounted_bytes: 0,
+            read_bytes: 0,
+            healed: 0,
+            transient: 0,
+            recent: VecDeque::new(),
+            attachment: None,
+            troubled: false,
+        })
+    }
+
+    /// Takes an entry; whether it follows from those before it.
+    pub fn apply(&mut self, entry: &Entry) -> bool {
+        match entry {
+            Entry::Begin(_) => return false,
+            Entry::Written(written) => return self.written(written),
+            Entry::Read(read) => return self.read(read),
+            Entry::Failures(task, runs) => {
+                if *task != self.task || task.phase != Phase::Read {
+                    return false;
+                }
+                return self.failures(runs);
+            }
+            Entry::Attached(attachment) => {
+                if matches!(self.end, LifeEnd::Died { .. }) {
+                    return false;
+                }
+                self.end = LifeEnd::Running;
+                self.attachment = Some(attachment.clone());
+                if attachment.partly && self.task.phase == Phase::Write {
+                    self.uncounted_bytes += self.slice_bytes(self.task);
+                }
+            }
+            Entry::Incident(_) => self.troubled = true,
+            Entry::Condition(_) => {}
+            Entry::End(end) => {
+                self.end = *end;
+                if matches!(end, LifeEnd::Died { .. }) {
+                    self.milestones.death = Some(self.now());
+                }
+            }
+        }
+        true
+    }
+
+    fn written(&mut self, written: &SliceWritten) -> bool {
+        if written.task != self.task || self.task.phase != Phase::Write {
+            return false;
+        }
+        self.written_bytes += written.bytes;
+        self.done(Done { phase: Phase::Write, bytes: written.bytes, elapsed_ns: written.elapsed_ns });
+        true
+    }
+
+    fn read(&mut self, read: &SliceRead) -> bool {
+        if read.task != self.task || self.task.phase != Phase::Read || !self.failures(&read.failures) {
+            return false;
+        }
+        self.map.apply(&read.changes);
+        // A cell takes at most three bytes, and three for each count.
+        let counts = |change: &Changed| change.counts.iter().filter(|count| **count > 0).count() as u64;
+        self.map_bytes += read.changes.iter().map(|change| 3 + 3 * counts(change)).sum::<u64>();
+        self.healed += read.healed;
+        self.transient += read.transient;
+        self.read_bytes += read.bytes;
+        self.done(Done { phase: Phase::Read, bytes: read.bytes, elapsed_ns: read.elapsed_ns });
+        true
+    }
+
+    fn failures(&mut self, runs: &[Run]) -> bool {
+        let sectors = self.layout.sectors();
+        for run in runs {
+            if run.sectors.end > sectors {
+                return false;
+            }
+            let new = self.failed.insert(run.sectors.clone());
+            *self.kinds.entry(run.kind).or_default() += new;
+        }
+        let now = self.now();
+        note(&mut self.milestones, self.failed.sectors(), sectors, now);
+        if self.milestones.half.is_some() && self.end == LifeEnd::Running {
+            self.end = LifeEnd::Died { cause: self.cause() };
+            self.milestones.death = Some(self.now());
+        }
+        true
+    }
+
+    fn done(&mut self, done: Done) {
+        let next = self.task.next();
+        self.cycles += next.cycle - self.task.cycle;
+        self.task = next;
+        self.troubled = false;
+        self.recent.push_back(done);
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+    }
+
+    fn now(&self) -> Reached {
+        Reached { cycle: self.task.cycle, written_bytes: self.written_bytes }
+    }
+
+    /// How a medium died of which half failed.
+    fn cause(&self) -> DeathCause {
+        let errors = self.kinds.get(&FailureKind::Unreadable).copied().unwrap_or(0);
+        if 2 * errors > self.failed.sectors() { DeathCause::Errors } else { DeathCause::SilentLoss }
+    }
+
+    /// Bytes of the slice of a task.
+    #[must_use]
+    pub fn slice_bytes(&self, task: Task) -> u64 {
+        let pages = self.layout.slice(task.slice(self.layout.unit));
+        (pages.end - pages.start) * PAGE_BYTES
+    }
+
+    /// The next slice.
+    #[must_use]
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// Whether it is over.
+    #[must_use]
+    pub fn end(&self) -> LifeEnd {
+        self.end
+    }
+
+    /// Cycles that are complete.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Slices and cells.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What was known at the beginning.
+    #[must_use]
+    pub fn begun(&self) -> &Begin {
+        &self.begin
+    }
+
+    /// The sectors that failed at least once.
+    #[must_use]
+    pub fn failed(&self) -> &FailedSet {
+        &self.failed
+    }
+
+    /// The map as it was last read.
+    #[must_use]
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Whether the map of this cycle is logged.
+    #[must_use]
+    pub fn maps(&self, cycle: u64) -> bool {
+        self.map_bytes < MAP_BYTES || cycle.is_multiple_of(THINNED)
+    }
+
+    /// Sectors that held only when they were read again at once.
+    #[must_use]
+    pub fn transient(&self) -> u64 {
+        self.transient
+    }
+
+    /// Where it was attached last.
+    #[must_use]
+    pub fn attachment(&self) -> Option<&Attachment> {
+        self.attachment.as_ref()
+    }
+
+    /// Whether it was in trouble and no slice was done since.
+    #[must_use]
+    pub fn is_troubled(&self) -> bool {
+        self.troubled
+    }
+
+    /// The slices done last, at most those of a cycle.
+    #[must_use]
+    pub fn recent(&self) -> &VecDeque<Done> {
+        &self.recent
+    }
+
+    /// Whether anything was done in the slice that is next: that is not logged.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.task == Task::FIRST
+    }
+
+    /// Time to the end of `cycles`, at the speed of the last slices; `None` where nothing was done yet.
+    #[must_use]
+    pub fn time_to(&self, cycles: u64) -> Option<Duration> {
+        let area = self.layout.pages * PAGE_BYTES;
+        let rate = |phase: Phase| {
+            let of = self.recent.iter().filter(|done| done.phase == phase);
+            let (bytes, ns) = of.fold((0, 0), |sum, done| (sum.0 + done.bytes, sum.1 + done.elapsed_ns));
+            (bytes > 0).then(|| ns as f64 / bytes as f64)
+        };
+        let write = rate(Phase::Write)?;
+        let read = rate(Phase::Read).unwrap_or(write);
+        let whole = cycles.checked_sub(self.cycles)? as f64 * area as f64 * (write + read);
+        let in_cycle = self.task.index as f64 / SLICES as f64 * area as f64;
+        let done = match self.task.phase {
+            Phase::Write => in_cycle * write,
+            Phase::Read => area as f64 * write + in_cycle * read,
+        };
+        Some(Duration::from_nanos((whole - done).max(0.0) as u64))
+    }
+
+    /// The document; `updated` is now (RFC 3339).
+    #[must_use]
+    pub fn document(&self, updated: String) -> Endurance {
+        Endurance {
+            schema: ENDURANCE_SCHEMA,
+            id: self.begin.id.clone(),
+            started: self.begin.started.clone(),
+            updated,
+            model: self.begin.model.clone(),
+            unit: self.begin.unit.clone(),
+            capacity_bytes: self.begin.capacity_bytes,
+            area_bytes: self.layout.pages * PAGE_BYTES,
+            load: self.begin.load,
+            cycles: self.cycles,
+            written_bytes: self.written_bytes,
+            uncounted_bytes: self.uncounted_bytes,
+            read_bytes: self.read_bytes,
+            failed_sectors: self.failed.sectors(),
+            sectors: self.layout.sectors(),
+            kinds: self.kinds.clone(),
+            healed: self.healed,
+            milestones: self.milestones,
+            end: self.end,
+            labels: self.begin.labels.clone(),
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! The loop: one slice a step, logged when it is done. Nothing of a slice counts before that, but failures of which it was
+//! seen that the medium could be read at that moment.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use assay_core::endurance::{FailureKind, LifeEnd, WearLoad};
+
+use crate::entry::{Entry, Run, SliceRead, SliceWritten};
+use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at};
+use crate::log::{Keep, LogError};
+use crate::map::{COLUMNS, HEALED, column};
+use crate::medium::{Fault, Medium, Refused};
+use crate::sentinel::{self, Looked, Trouble};
+use crate::stamp::{SECTOR, Stamp, mixed};
+use crate::state::State;
+
+/// Pages of a transfer: 1 MiB.
+const CHUNK: u64 = 256;
+/// Runs of failures that are logged before the slice is done, so that memory stays bounded.
+const MOST_RUNS: usize = 50_000;
+/// Time after which failing pages of a chunk are no longer read block by block.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Readings of a page that does not hold what was written, after the first.
+const AGAIN: u32 = 2;
+
+/// More writes than a medium takes before it answers.
+const MOST_REFUSALS: u32 = 16;
+/// Places at the end of a slice that are tried where the last one does not hold, of so many that are looked at.
+const SAMPLES: usize = 8;
+const MOST_SAMPLES: usize = 1024;
+
+/// What a step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A slice is done.
+    Done(Task),
+    /// The medium cannot go on; nothing of the slice counts.
+    Trouble(Trouble),
+    /// It was told to stop; nothing of the slice counts.
+    Stopped,
+    /// It is over.
+    Ended(LifeEnd),
+}
+
+/// Why a slice was left.
+enum Left {
+    Trouble(Trouble),
+    Stopped,
+    Log(LogError),
+}
+
+impl From<LogError> for Left {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+/// A test under way.
+#[derive(Debug)]
+pub struct Wear<M, K> {
+    medium: M,
+    keep: K,
+    state: State,
+    wanted: Vec<u8>,
+    found: Vec<u8>,
+    /// A page of the slice under way that took a write, where no other place is known to hold anything.
+    accepted: Option<u64>,
+    /// Writes that failed and were not written again yet.
+    refusals: Vec<Refused>,
+}
+
+/// What reading a slice has found so far.
+struct Reading {
+    first_cell: u64,
+    counts: Vec<[u32; COLUMNS]>,
+    failures: Vec<Run>,
+    transient: u64,
+    healed: u64,
+}
+
+impl<M: Medium, K: Keep> Wear<M, K> {
+    /// Goes on from a state.
+    pub fn new(medium: M, keep: K, state: State) -> Self {
+        let buffer = || vec![0; (CHUNK * PAGE_BYTES) as usize];
+        Self { medium, keep, state, wanted: buffer(), found: buffer(), accepted: None, refusals: Vec::new() }
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The medium.
+    pub fn medium(&mut self) -> &mut M {
+        &mut self.medium
+    }
+
+    /// The medium and the log, to go on with later.
+    pub fn into_parts(self) -> (M, K, State) {
+        (self.medium, self.keep, self.state)
+    }
+
+    /// Goes on with the medium after it was attached anew.
+    pub fn attach(&mut self, medium: M) {
+        self.medium = medium;
+    }
+
+    /// Logs an entry that is no slice.
+    ///
+    /// # Errors
+    /// Where the log cannot be written.
+    pub fn note(&mut self, entry: &Entry) -> Result<(), LogError> {
+        self.keep.append(entry)?;
+        self.state.apply(entry);
+        Ok(())
+    }
+
+    /// Does the next slice. `goes_on` is told the bytes done in it, and says whether to go on.
+    ///
+    /// # Errors
+    /// Where the log cannot be written.
+    pub fn step(&mut self, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Step, LogError> {
+        if self.state.end() != LifeEnd::Running {
+            return Ok(Step::Ended(self.state.end()));
+        }
+        let task = self.state.task();
+        let done = match task.phase {
+            Phase::Write => self.write(task, goes_on),
+            Phase::Read => self.read(task, goes_on),
+        };
+        match done {
+            Ok(()) if self.state.end() != LifeEnd::Running => Ok(Step::Ended(self.state.end())),
+            Ok(()) => Ok(Step::Done(task)),
+            Err(Left::Trouble(trouble)) => Ok(Step::Trouble(trouble)),
+            Err(Left::Stopped) => Ok(Step::Stopped),
+            Err(Left::Log(error)) => Err(error),
+        }
+    }
+
+    /// Whether the medium holds what was written, at places that should.
+    pub fn look(&mut self) -> Option<Trouble> {
+        let task = self.state.task();
+        match sentinel::look(&mut self.medium, &self.state, task, &mut self.found[..PAGE_BYTES as usize]) {
+            Looked::Trouble(trouble) => Some(trouble),
+            Looked::Holds => None,
+        }
+    }
+
+    // Writing.
+
+    fn write(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(), Left> {
+        let began = Instant::now();
+        self.accepted = None;
+        self.refusals.clear();
+        self.medium.latencies();
+        let (bytes, mut refused) = match self.state.layout().load {
+            WearLoad::RandomSync { .. } => self.write_blocks(task, goes_on)?,
+            WearLoad::Whole | WearLoad::Other => self.write_slice(task, goes_on)?,
+        };
+        refused += self.synced(task)?;
+        let (elapsed_ns, latencies) = (began.elapsed().as_nanos() as u64, self.medium.latencies());
+        self.taken(task)?;
+        self.finish(&Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused }))
+    }
+
+    fn write_slice(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(u64, u64), Left> {
+        let pages = self.state.layout().slice(task.slice(self.state.layout().unit));
+        let mut refused = 0;
+        for (start, end) in chunks(&pages) {
+            if !goes_on((start - pages.start) * PAGE_BYTES) {
+                return Err(Left::Stopped);
+            }
+            refused += self.write_pages(task, start..end)?;
+        }
+        Ok(((pages.end - pages.start) * PAGE_BYTES, refused))
+    }
+
+    fn write_blocks(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(u64, u64), Left> {
+        let Layout { unit, pages, .. } = *self.state.layout();
+        let places = pages * task.index / SLICES..pages * (task.index + 1) / SLICES;
+        let mut refused = 0;
+        for place in places.clone() {
+            if !goes_on((place - places.start) * PAGE_BYTES) {
+                return Err(Left::Stopped);
+            }
+            let page = block_at(unit, task.cycle, place, pages);
+            refused += self.write_pages(task, page..page + 1)?;
+            refused += self.synced(task)?;
+        }
+        Ok(((places.end - places.start) * PAGE_BYTES, refused))
+    }
+
+    /// Leaves the slice where the medium accepts writes and keeps none. One reading of what was written last is enough
+    /// where it holds; else other content is written to a few places and read, and the right one put back.
+    fn taken(&mut self, task: Task) -> Result<(), Left> {
+        let layout = *self.state.layout();
+        let last: Vec<u64> = match layout.load {
+            WearLoad::RandomSync { .. } => {
+                let places = layout.pages * task.index / SLICES..layout.pages * (task.index + 1) / SLICES;
+                places
+                    .rev()
+                    .take(MOST_SAMPLES)
+                    .map(|place| block_at(layout.unit, task.cycle, place, layout.pages))
+                    .collect()
+            }
+            WearLoad::Whole | WearLoad::Other => {
+                layout.slice(task.slice(layout.unit)).rev().take(MOST_SAMPLES).collect()
+            }
+        };
+        let failed = self.state.failed();
+        let fine = |page: &u64| failed.count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0;
+        let samples: Vec<u64> = last.into_iter().filter(fine).take(SAMPLES).collect();
+        let Some(first) = samples.first() else { return Ok(()) };
+        if self.holds_page(layout, *first, task.cycle)? {
+            return Ok(());
+        }
+        let other = Layout { unit: mixed(layout.unit, 1), ..layout };
+        let mut holds = false;
+        for page in samples {
+            sentinel::fill(&other, page, task.cycle, &mut self.wanted[..PAGE_BYTES as usize]);
+            let written = self.medium.write(page * PAGE_BYTES, &self.wanted[..PAGE_BYTES as usize]);
+            let written = written.and_then(|()| self.medium.sync()).is_ok();
+            holds = written && self.holds_page(other, page, task.cycle)?;
+            let back = self.rewritten(task, page..page + 1)?;
+            if holds && back {
+                return Ok(());
+            }
+        }
+        self.holds(task, Fault::Errs)?;
+        Err(Left::Trouble(if holds { Trouble::RefusesWrites } else { Trouble::DropsWrites }))
+    }
+
+    /// Whether the first sector of a page holds its stamp.
+    fn holds_page(&mut self, layout: Layout, page: u64, round: u64) -> Result<bool, Left> {
+        let found = &mut self.found[..PAGE_BYTES as usize];
+        match self.medium.read(page * PAGE_BYTES, found) {
+            Err(Fault::Gone) => Err(Left::Trouble(Trouble::Gone)),
+            Err(Fault::Hung) => Err(Left::Trouble(Trouble::Hung)),
+            Err(_) => Ok(false),
+            Ok(()) => {
+                let stamp = Stamp { unit: layout.unit, round, address: page * PAGE_SECTORS };
+                Ok(matches!(stamp.failure(&found[..SECTOR]), None | Some(FailureKind::BitFlips)))
+            }
+        }
+    }
+
+    /// Sectors that were refused.
+    fn write_pages(&mut self, task: Task, pages: Range<u64>) -> Result<u64, Left> {
+        let bytes = ((pages.end - pages.start) * PAGE_BYTES) as usize;
+        let mut refused = 0;
+        loop {
+            sentinel::fill(self.state.layout(), pages.start, task.cycle, &mut self.wanted[..bytes]);
+            let Err(failed) = self.medium.write(pages.start * PAGE_BYTES, &self.wanted[..bytes]) else {
+                self.accepted = Some(pages.start);
+                return Ok(refused);
+            };
+            refused += self.refused(task, failed)?;
+            if failed.offset == pages.start * PAGE_BYTES && failed.bytes as usize == bytes {
+                return Ok(refused);
+            }
+        }
+    }
+
+    /// Waits until all is written; sectors that were refused.
+    fn synced(&mut self, task: Task) -> Result<u64, Left> {
+        let (mut refused, mut flushes) = (0, 0);
+        while let Some(failed) = self.refusals.pop().or_else(|| self.medium.sync().err()) {
+            if failed.bytes == 0 {
+                flushes += 1;
+                self.holds(task, failed.fault)?;
+                if flushes > AGAIN {
+                    return Err(Left::Trouble(Trouble::RefusesWrites));
+                }
+                continue;
+            }
+            refused += self.refused(task, failed)?;
+        }
+        Ok(refused)
+    }
+
+    /// Writes again what was refused: as a whole, then page by page where the medium takes writes elsewhere.
+    fn refused(&mut self, task: Task, failed: Refused) -> Result<u64, Left> {
+        self.holds(task, failed.fault)?;
+        // Others that were handed over fail for themselves.
+        for _ in 0..MOST_REFUSALS {
+            match self.medium.sync() {
+                Err(other) if other.bytes > 0 => self.refusals.push(other),
+                _ => break,
+            }
+        }
+        let pages = failed.offset / PAGE_BYTES..(failed.offset + failed.bytes).div_ceil(PAGE_BYTES);
+        if self.rewritten(task, pages.clone())? {
+            return Ok(0);
+        }
+        let page = &mut self.found[..PAGE_BYTES as usize];
+        let takes = sentinel::takes_writes(&mut self.medium, &self.state, task, page);
+        let accepted = self.accepted;
+        let takes = match (takes, accepted) {
+            (Some(takes), _) => takes,
+            (None, Some(page)) => self.rewritten(task, page..page + 1)?,
+            (None, None) => false,
+        };
+        if !takes {
+            return Err(Left::Trouble(Trouble::RefusesWrites));
+        }
+        let mut refused = 0;
+        for page in pages {
+            if !self.rewritten(task, page..page + 1)? {
+                refused += PAGE_SECTORS;
+            }
+        }
+        self.holds(task, Fault::Errs)?;
+        Ok(refused)
+    }
+
+    /// Whether pages take their content.
+    fn rewritten(&mut self, task: Task, pages: Range<u64>) -> Result<bool, Left> {
+        let bytes = ((pages.end - pages.start) * PAGE_BYTES) as usize;
+        sentinel::fill(self.state.layout(), pages.start, task.cycle, &mut self.wanted[..bytes]);
+        let done = self.medium.write(pages.start * PAGE_BYTES, &self.wanted[..bytes]);
+        match done.and_then(|()| self.medium.sync()) {
+            Ok(()) => Ok(true),
+            Err(Refused { fault: Fault::Gone, .. }) => Err(Left::Trouble(Trouble::Gone)),
+            Err(Refused { fault: Fault::Hung, .. }) => Err(Left::Trouble(Trouble::Hung)),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Leaves the slice where a fault is not that of a place.
+    fn holds(&mut self, task: Task, fault: Fault) -> Result<(), Left> {
+        match fault {
+            Fault::Gone => return Err(Left::Trouble(Trouble::Gone)),
+            Fault::Hung => return Err(Left::Trouble(Trouble::Hung)),
+            Fault::Errs | Fault::ReadOnly => {}
+        }
+        let page = &mut self.found[..PAGE_BYTES as usize];
+        match sentinel::look(&mut self.medium, &self.state, task, page) {
+            Looked::Holds => Ok(()),
+            Looked::Trouble(trouble) => Err(Left::Trouble(trouble)),
+        }
+    }
+
+    // Reading.
+
+    fn read(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(), Left> {
+        let began = Instant::now();
+        self.medium.latencies();
+        let slice = task.slice(self.state.layout().unit);
+        let (pages, cells) = (self.state.layout().slice(slice), self.state.layout().cells_of(slice));
+        let counts = vec![[0; COLUMNS]; (cells.end - cells.start) as usize];
+        let mut reading = Reading { first_cell: cells.start, counts, failures: Vec::new(), transient: 0, healed: 0 };
+        let mut next = chunks(&pages).skip(1);
+        for (start, end) in chunks(&pages) {
+            if !goes_on((start - pages.start) * PAGE_BYTES) {
+                return Err(Left::Stopped);
+            }
+            let ahead = next.next();
+            let runs = self.read_chunk(task, start..end, ahead, &mut reading)?;
+            self.count(start..end, &runs, &mut reading);
+            if reading.failures.len() > MOST_RUNS {
+                let entry = Entry::Failures(task, std::mem::take(&mut reading.failures));
+                self.finish(&entry)?;
+                if self.state.end() != LifeEnd::Running {
+                    return Ok(());
+                }
+            }
+        }
+        let maps = self.state.maps(task.cycle);
+        let changes = if maps { self.state.map().changes(reading.first_cell, &reading.counts) } else { Vec::new() };
+        let (elapsed_ns, latencies) = (began.elapsed().as_nanos() as u64, self.medium.latencies());
+        self.finish(&Entry::Read(SliceRead {
+            task,
+            bytes: (pages.end - pages.start) * PAGE_BYTES,
+            elapsed_ns,
+            latencies,
+            transient: reading.transient,
+            healed: reading.healed,
+            failures: reading.failures,
+            changes,
+        }))
+    }
+
+    /// The sectors of a chunk that do not hold, however often they are read.
+    fn read_chunk(
+        &mut self,
+        task: Task,
+        pages: Range<u64>,
+        ahead: Option<(u64, u64)>,
+        reading: &mut Reading,
+    ) -> Result<Vec<Run>, Left> {
+        let bytes = ((pages.end - pages.start) * PAGE_BYTES) as usize;
+        let answer = self.medium.read(pages.start * PAGE_BYTES, &mut self.found[..bytes]);
+        if let Some((start, end)) = ahead {
+            self.medium.ahead(start * PAGE_BYTES, ((end - start) * PAGE_BYTES) as usize);
+        }
+        let failing = match answer {
+            Ok(()) => self.failing(task, pages.clone(), bytes),
+            Err(fault) => {
+                self.holds(task, fault)?;
+                pages.clone().collect()
+            }
+        };
+        if failing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first: Vec<_> = if answer.is_ok() { self.kinds_of(task, &failing, pages.start) } else { Vec::new() };
+        self.holds(task, Fault::Errs)?;
+        let began = Instant::now();
+        let mut runs = Vec::new();
+        for page in failing {
+            self.read_page(task, page, began.elapsed() < PATIENCE, &mut runs)?;
+        }
+        // A reader that died meanwhile makes every place fail.
+        if !runs.is_empty() {
+            self.holds(task, Fault::Errs)?;
+        }
+        let lost: u64 = runs.iter().map(|run| run.sectors.end - run.sectors.start).sum();
+        reading.transient += (first.len() as u64).saturating_sub(lost);
+        Ok(runs)
+    }
+
+    /// Pages of the chunk in `found` that do not hold what was written.
+    fn failing(&mut self, task: Task, pages: Range<u64>, bytes: usize) -> Vec<u64> {
+        sentinel::fill(self.state.layout(), pages.start, task.cycle, &mut self.wanted[..bytes]);
+        let page = PAGE_BYTES as usize;
+        let pairs = self.found[..bytes].chunks(page).zip(self.wanted[..bytes].chunks(page));
+        pages.zip(pairs).filter(|(_, (found, wanted))| found != wanted).map(|(page, _)| page).collect()
+    }
+
+    /// The failing sectors of pages of the chunk in `found`.
+    fn kinds_of(&self, task: Task, failing: &[u64], first: u64) -> Vec<FailureKind> {
+        let unit = self.state.layout().unit;
+        let of_page = |page: &u64| {
+            let at = ((page - first) * PAGE_BYTES) as usize;
+            let sectors = self.found[at..at + PAGE_BYTES as usize].chunks(SECTOR).zip(page * PAGE_SECTORS..);
+            let failed = |(sector, address)| Stamp { unit, round: task.cycle, address }.failure(sector);
+            sectors.filter_map(failed).collect::<Vec<_>>()
+        };
+        failing.iter().flat_map(of_page).collect()
+    }
+
+    /// Adds the sectors of a page that do not hold in any reading.
+    fn read_page(&mut self, task: Task, page: u64, by_block: bool, runs: &mut Vec<Run>) -> Result<(), Left> {
+        let unit = self.state.layout().unit;
+        let mut kinds = [Some(FailureKind::Unreadable); PAGE_SECTORS as usize];
+        for _ in 0..AGAIN {
+            let bytes = PAGE_BYTES as usize;
+            let block = if by_block { self.medium.block_bytes() as usize } else { bytes };
+            let whole = self.medium.read(page * PAGE_BYTES, &mut self.found[..bytes]);
+            let step = if whole.is_ok() { bytes } else { block };
+            for at in (0..bytes).step_by(step) {
+                let answer = match whole {
+                    Err(fault) if step == bytes => Err(fault),
+                    Err(Fault::Gone | Fault::Hung) => whole,
+                    Err(_) => self.medium.read(page * PAGE_BYTES + at as u64, &mut self.found[at..at + step]),
+                    Ok(()) => Ok(()),
+                };
+                match answer {
+                    Err(fault @ (Fault::Gone | Fault::Hung)) => self.holds(task, fault)?,
+                    Err(_) => {}
+                    Ok(()) => {
+                        let sectors = (at / SECTOR..(at + step) / SECTOR).zip(self.found[at..at + step].chunks(SECTOR));
+                        for (number, sector) in sectors {
+                            let address = page * PAGE_SECTORS + number as u64;
+                            let kind = &mut kinds[number];
+                            if kind.is_some() {
+                                *kind = Stamp { unit, round: task.cycle, address }.failure(sector);
+                            }
+                        }
+                    }
+                }
+            }
+            if kinds.iter().all(Option::is_none) {
+                return Ok(());
+            }
+        }
+        for (kind, address) in kinds.into_iter().zip(page * PAGE_SECTORS..) {
+            if let Some(kind) = kind {
+                push(runs, address..address + 1, kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts failures by cell, what fails for the first time, and what holds again.
+    fn count(&self, pages: Range<u64>, runs: &[Run], reading: &mut Reading) {
+        let (layout, failed) = (self.state.layout(), self.state.failed());
+        let mut page = pages.start;
+        while page < pages.end {
+            let cell = layout.cell_of(page);
+            let end = layout.cell(cell).end.min(pages.end);
+            let sectors = page * PAGE_SECTORS..end * PAGE_SECTORS;
+            let Some(counts) = reading.counts.get_mut((cell - reading.first_cell) as usize) else { return };
+            let mut still = 0;
+            let inside = |run: &Run| {
+                let part = run.sectors.start.max(sectors.start)..run.sectors.end.min(sectors.end);
+                (part.start < part.end).then_some((part, run.kind))
+            };
+            for (part, kind) in runs.iter().filter_map(inside) {
+                counts[column(kind)] += (part.end - part.start) as u32;
+                still += failed.count(part);
+            }
+            let healed = failed.count(sectors).saturating_sub(still);
+            counts[HEALED] += healed as u32;
+            reading.healed += healed;
+            page = end;
+        }
+        for run in runs {
+            if failed.count(run.sectors.clone()) == 0 {
+                push(&mut reading.failures, run.sectors.clone(), run.kind);
+                continue;
+            }
+            for sector in run.sectors.clone().filter(|sector| failed.count(*sector..sector + 1) == 0) {
+                push(&mut reading.failures, sector..sector + 1, run.kind);
+            }
+        }
+    }
+
+    /// Logs a slice, and then counts it.
+    fn finish(&mut self, entry: &Entry) -> Result<(), Left> {
+        self.keep.append(entry)?;
+        self.state.apply(entry);
+        Ok(())
+    }
+}
+
+/// Adds a run, which goes on from the last where it can.
+fn push(runs: &mut Vec<Run>, sectors: Range<u64>, kind: FailureKind) {
+    match runs.last_mut() {
+        Some(last) if last.kind == kind && last.sectors.end == sectors.start => last.sectors.end = sectors.end,
+        _ => runs.push(Run { sectors, kind }),
+    }
+}
+
+/// The transfers of some pages.
+fn chunks(pages: &Range<u64>) -> impl Iterator<Item = (u64, u64)> + use<> {
+    let end = pages.end;
+    pages.clone().step_by(CHUNK as usize).map(move |start| (start, (start + CHUNK).min(end)))
+}
