@@ -5,5 +5,6 @@ pub mod probe;
 pub mod quick;
 mod record;
 mod sys;
+pub mod usable;
 
 pub use record::{CheckRecord, CheckSubject};

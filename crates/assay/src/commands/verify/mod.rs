@@ -1,6 +1,7 @@
 //! `assay verify`: which check, the check of a mounted medium, and what becomes of the result.
 
 mod probe;
+mod usable;
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -117,7 +118,13 @@ fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
     };
     CheckEvents::new(args.events).tell_at(settings.map_or(0, |settings| settings.elapsed_ns), finished);
     let options = OutputOptions { output: args.output.as_deref(), json: args.json, events: args.events };
-    store_page_and_show(record, saved, exit, keeper, &options)
+    let usable = usable::usable_lines(&record);
+    let exit = store_page_and_show(record, saved, exit, keeper, &options)?;
+    for line in usable {
+        // A command is one line, that it can be copied.
+        if args.json || args.events { output::tell(&line) } else { output::print(&line)? }
+    }
+    Ok(exit)
 }
 
 // `assay verify --remove`: what killed checks and runs left, and nothing else.
