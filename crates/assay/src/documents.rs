@@ -58,6 +58,14 @@ pub(crate) struct ServeDocument {
     pub(crate) asks_for_token: bool,
 }
 
+/// `assay endure`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct EndureDocument {
+    /// The tests, in the order of the targets; with `--status` in the order of their beginnings.
+    pub(crate) tests: Vec<assay_core::endurance::Endurance>,
+}
+
 /// `assay info`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

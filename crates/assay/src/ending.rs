@@ -1,6 +1,7 @@
 //! Errors of all crates, with the line that people read, and the exit code of each error and outcome.
 
 use assay_analysis::compare::{Comparison, Gate};
+use assay_core::endurance::{CensorReason, Endurance, LifeEnd};
 use assay_core::exit::Exit;
 use assay_core::finding::{Finding, ValidityVerdict};
 use assay_core::outcome::{Outcome, RunFailure};
@@ -23,6 +24,20 @@ pub(crate) fn of_nights(alarm: bool, skipped: bool) -> Exit {
         (true, _) => Exit::No,
         (false, true) => Exit::CannotTell,
         (false, false) => Exit::Good,
+    }
+}
+
+/// Tests of endurance: the worst of them.
+pub(crate) fn of_endurance(tests: &[Endurance]) -> Exit {
+    let any = |wanted: fn(LifeEnd) -> bool| tests.iter().any(|test| wanted(test.end));
+    if any(|end| end == LifeEnd::Running) {
+        Exit::Interrupted
+    } else if any(|end| matches!(end, LifeEnd::Died { .. })) {
+        Exit::Medium
+    } else if any(|end| end != LifeEnd::Censored { reason: CensorReason::Limit }) {
+        Exit::CannotTell
+    } else {
+        Exit::Good
     }
 }
 

@@ -11,7 +11,7 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 17] = [
+const REVIEWED: [(&str, &[&str]); 18] = [
     ("all", &["Show everything in full: "]),
     ("dir", &["Directory to write "]),
     ("format", &["Format of what is written"]),
@@ -35,6 +35,8 @@ const REVIEWED: [(&str, &[&str]); 17] = [
     ("target", &["What is measured"]),
     // Of a page, or of an account.
     ("token-file", &["File with a token of "]),
+    // A check may end at its first loss, a test of endurance at what was asked for.
+    ("until", &["Stop at the first sector ", "End of the test: "]),
     ("via", &["How nodes are reached"]),
 ];
 

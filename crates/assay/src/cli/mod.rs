@@ -31,6 +31,7 @@ mod fleet;
 mod records;
 
 mod advise;
+mod endure;
 mod plan;
 mod run;
 mod submit;
@@ -87,6 +88,7 @@ const OVERVIEW: &str = overview!("assay report -o card.html  the last run as a p
 
 pub(crate) use advise::AdviseArgs;
 pub(crate) use analysis::{BaselineArgs, BaselineCommand, CompareArgs, FileArgs, GateFormatArg, RankArgs, ReportArgs};
+pub(crate) use endure::{EndureArgs, Until, WearArg};
 pub(crate) use fleet::{
     FleetArgs, FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, FleetCommand, FleetListArgs, FleetReportArgs,
     FleetRunArgs, InventoryArgs, ViaArg,
@@ -137,6 +139,9 @@ pub(crate) enum Command {
     /// Check whether a medium is genuine: fill it and read it back, or probe it
     #[command(after_help = verify::EXAMPLES)]
     Verify(VerifyArgs),
+    /// Wear media until they die, and tell when and how
+    #[command(after_help = endure::EXAMPLES)]
+    Endure(Box<EndureArgs>),
     /// Compare records or groups of records: same, different, cannot tell, and by how much
     #[command(after_help = analysis::COMPARE_EXAMPLES)]
     Compare(CompareArgs),

@@ -3,6 +3,7 @@
 mod about;
 mod compare;
 mod completion;
+mod endure;
 mod finished;
 mod fleet;
 mod guide;
@@ -33,6 +34,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(*args),
         Command::Info(args) => info::info(&args),
         Command::Verify(args) => verify::verify(&args),
+        Command::Endure(args) => endure::endure(*args),
         Command::Compare(args) => compare::compare(args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Rank(args) => rank::rank(&args),

@@ -20,10 +20,10 @@ use super::fleet::{
 };
 use super::watch::{WatchMessage, WatchRunDocument, WatchStatusDocument};
 use super::{
-    BaselineDocument, CompareDocument, DryRunDocument, ErrorDocument, ExportDocument, FormatsDocument, ImportDocument,
-    InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, LoginDocument, RecordPercentiles, RemovedBaseline,
-    RemovedRecords, ReportDocument, RestoreDocument, ServeDocument, SettledDocument, SubmitDocument, SuiteDocument,
-    SuiteText, WrittenFile,
+    BaselineDocument, CompareDocument, DryRunDocument, EndureDocument, ErrorDocument, ExportDocument, FormatsDocument,
+    ImportDocument, InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, LoginDocument, RecordPercentiles,
+    RemovedBaseline, RemovedRecords, ReportDocument, RestoreDocument, ServeDocument, SettledDocument, SubmitDocument,
+    SuiteDocument, SuiteText, WrittenFile,
 };
 use crate::cli::Cli;
 
@@ -58,6 +58,7 @@ fn documents() -> Vec<Published> {
         published("dry-run", &["assay run --dry-run"], of::<DryRunDocument>),
         published("info", &["assay info"], of::<InfoDocument>),
         published("info-list", &["assay info --list"], of::<InfoListDocument>),
+        published("endure", &["assay endure"], of::<EndureDocument>),
         published("restore", &["assay verify --restore"], of::<RestoreDocument>),
         published("serve", &["assay serve"], of::<ServeDocument>),
         published("login", &["assay login"], of::<LoginDocument>),

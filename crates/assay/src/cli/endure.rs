@@ -1,0 +1,129 @@
+//! Arguments of `assay endure`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use assay_core::units::Bytes;
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use super::values;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  assay endure /dev/sdX --overwrite /dev/sdX --until '3000 cycles'
+                                     wears a device, which loses its content
+  assay endure /dev/sdX /dev/sdY --overwrite /dev/sdX --overwrite /dev/sdY
+                                     several until they die
+  assay endure /mnt/card --until 'first error'
+                                     wears the free space
+  assay endure /mnt/card --workload random-sync --part 1GiB
+                                     as databases and logs do
+  assay endure --resume /dev/sdZ     goes on, in any reader
+  assay endure --status              all tests, and how far they are";
+
+#[derive(Debug, Args)]
+pub(crate) struct EndureArgs {
+    /// Raw devices, or directories whose free space is worn
+    #[arg(required_unless_present = "status")]
+    pub(crate) targets: Vec<PathBuf>,
+
+    /// Allow overwriting a raw device that holds data, by naming it once more
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) overwrite: Vec<PathBuf>,
+
+    /// End of the test: a number of cycles ('3000 cycles'), a date (2027-01-31), or 'first error'; else death
+    #[arg(long, value_name = "WHEN", value_parser = until)]
+    pub(crate) until: Option<Until>,
+
+    /// What wears the medium
+    #[arg(long, value_name = "LOAD", value_enum, default_value_t = WearArg::Whole)]
+    pub(crate) workload: WearArg,
+
+    /// Wear only this much from the start of a device or of free space, like 1GiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) part: Option<Bytes>,
+
+    /// Another medium in the same reader, which is only read: it tells a dead reader from a dead medium
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) control: Option<PathBuf>,
+
+    /// Time that a medium in trouble is waited for before its test is ended
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = wait)]
+    pub(crate) wait: Duration,
+
+    /// Resume tests, recognised by what is on the media
+    #[arg(long, conflicts_with_all = ["workload", "part", "labels"])]
+    pub(crate) resume: bool,
+
+    /// Show all tests; wear nothing
+    #[arg(long, conflicts_with_all = ["targets", "overwrite", "until", "workload", "part", "control", "resume", "labels"])]
+    pub(crate) status: bool,
+
+    /// Time without a completed operation after which the medium counts as hung
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::hang_after)]
+    pub(crate) hang_after: Duration,
+
+    /// Label of the record, like model=…, unit=…, slot=… or price=12.90USD; repeat for more
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = values::label)]
+    pub(crate) labels: Vec<(String, String)>,
+
+    /// Print one JSON document: the tests
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WearArg {
+    /// Overwrites all of it in 16 slices, comparable with surveys
+    Whole,
+    /// Writes blocks of 4 KiB in random order, with a sync after each
+    RandomSync,
+}
+
+/// When a test ends, beside the death of the medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    Cycles(u64),
+    Date(Timestamp),
+    FirstError,
+}
+
+fn wait(text: &str) -> Result<Duration, String> {
+    values::time(Duration::ZERO..=Duration::from_secs(30 * 86_400), "0s to 30d")(text)
+}
+
+fn until(text: &str) -> Result<Until, String> {
+    let text = text.trim();
+    if matches!(text, "first error" | "first-error") {
+        return Ok(Until::FirstError);
+    }
+    let number = text.strip_suffix("cycles").or_else(|| text.strip_suffix("cycle")).map(str::trim);
+    if let Some(cycles) = number.and_then(|number| number.parse().ok()).filter(|cycles| *cycles > 0) {
+        return Ok(Until::Cycles(cycles));
+    }
+    let date = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::system()).ok();
+    let time = text.parse::<Timestamp>().ok().or_else(|| Some(date()?.timestamp()));
+    time.map(Until::Date).ok_or_else(|| "write '3000 cycles', a date like 2027-01-31, or 'first error'".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_cycles_a_date_or_the_first_error() {
+        assert_eq!(until("3000 cycles"), Ok(Until::Cycles(3000)));
+        assert_eq!(until("1 cycle"), Ok(Until::Cycles(1)));
+        assert_eq!(until("first error"), Ok(Until::FirstError));
+        assert!(matches!(until("2027-01-31"), Ok(Until::Date(_))));
+        assert!(matches!(until("2027-01-31T12:00:00Z"), Ok(Until::Date(_))));
+        for wrong in ["3000", "0 cycles", "never", "-1 cycles"] {
+            assert!(until(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! `assay endure`: wear until death, one thread a medium.
+
+mod session;
+mod target;
+mod words;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use assay_core::endurance::{Endurance, LifeEnd, WearLoad};
+use assay_core::exit::Exit;
+use assay_core::text::harmless;
+use assay_endure::{Begin, Entry, Log, LogError, PAGE_BYTES, Recognised, State, recognise, unit_on};
+use assay_engine::Control;
+use jiff::Timestamp;
+
+use crate::cli::{EndureArgs, WearArg};
+use crate::documents::EndureDocument;
+use crate::failure::Failure;
+use crate::output::{self, shown};
+use crate::progress::Status;
+use crate::state::DataDirectory;
+use crate::{ending, signals};
+use session::{Beginning, Neighbour, Neighbours, Session};
+use target::{LOGS, Opened, Opening};
+
+pub(super) fn endure(args: EndureArgs) -> Result<Exit, Failure> {
+    if args.status {
+        return status(&args);
+    }
+    crate::state::refuse_homeless()?;
+    // Like a run: a thread that waits for a hung medium cannot be ended.
+    signals::in_child(|| work(&args), Vec::new)
+}
+
+fn work(args: &EndureArgs) -> Result<Exit, Failure> {
+    for named in &args.overwrite {
+        if !args.targets.contains(named) {
+            return Err(Failure::usage(format!(
+                "--overwrite {} does not name a target; nothing was touched",
+                shown(named)
+            )));
+        }
+    }
+    let logs = DataDirectory::made(LOGS)?;
+    let control = Control::default();
+    signals::stop_on_signals(&control)?;
+    let neighbours: Neighbours = Arc::new(Mutex::new(Vec::new()));
+    let mut sessions = Vec::new();
+    for (number, path) in args.targets.iter().enumerate() {
+        let opening = Opening::new(args, path);
+        let beginning =
+            if args.resume { resumed(number, opening, &logs)? } else { begun(args, number, opening, &logs)? };
+        if !args.quiet {
+            output::tell_wrapped(&words::announcement(path, &beginning.state, beginning.log.path()));
+        }
+        neighbours.lock().unwrap_or_else(PoisonError::into_inner).push(Neighbour::default());
+        let options = (args.until, args.wait, args.control.clone());
+        sessions.push(Session::new(beginning, options, &control, &neighbours)?);
+    }
+    let tests = watched(args, sessions, &neighbours)?;
+    finish(args, tests, control.stopped())
+}
+
+/// A new test.
+fn begun(args: &EndureArgs, number: usize, opening: Opening, logs: &DataDirectory) -> Result<Beginning, Failure> {
+    let opened = opening.open()?;
+    let mut random = [0; 8];
+    assay_device::random(&mut random)
+        .map_err(|error| Failure::environment(format!("no random numbers from the system: {error}")))?;
+    let id = format!("{:016x}", u64::from_le_bytes(random));
+    let labels: std::collections::BTreeMap<_, _> = args.labels.iter().cloned().collect();
+    let named = |key: &str, known: &Option<String>| labels.get(key).cloned().or_else(|| known.clone());
+    let medium = &opened.seen.medium;
+    let begin = Begin {
+        version: 1,
+        id: id.clone(),
+        started: Timestamp::now().to_string(),
+        model: named("model", &medium.model),
+        unit: named("unit", &medium.unit),
+        capacity_bytes: medium.capacity_bytes.unwrap_or(opened.area),
+        pages: opened.area / PAGE_BYTES,
+        load: match args.workload {
+            WearArg::Whole => WearLoad::Whole,
+            WearArg::RandomSync => WearLoad::RandomSync { block_bytes: PAGE_BYTES as u32 },
+        },
+        labels,
+    };
+    let log = Log::create(&logs.path(&format!("{id}.log")), &Entry::Begin(begin.clone())).map_err(log_failure)?;
+    let Some(state) = State::begin(begin) else {
+        return Err(Failure::usage(format!("{}: too small to wear", shown(&opening.path))));
+    };
+    Ok(Beginning { number, opening, opened, log, state })
+}
+
+/// The test whose stamps are on the medium; of one that is no longer read, the test of the same unit.
+fn resumed(number: usize, opening: Opening, logs: &DataDirectory) -> Result<Beginning, Failure> {
+    let mut opened = opening.open()?;
+    let path = shown(&opening.path);
+    let id = match unit_on(&mut opened.medium) {
+        Some(unit) => format!("{unit:016x}"),
+        None => of_the_same_unit(&opened, logs)?.ok_or_else(|| {
+            Failure::usage(format!(
+                "{path}: nothing on it is of a test of endurance; without --resume a new one begins"
+            ))
+        })?,
+    };
+    let file = logs.path(&format!("{id}.log"));
+    if !file.exists() {
+        return Err(Failure::usage(format!(
+            "{path}: it holds what test {id} wrote, whose log is not here ({}); copy it here from the other machine",
+            shown(&file)
+        )));
+    }
+    let (log, state) = Log::open(&file).map_err(log_failure)?;
+    if let LifeEnd::Died { .. } = state.end() {
+        return Err(Failure::usage(format!("{path}: test {id} is over: {}", words::end(state.end()))));
+    }
+    match recognise(&mut opened.medium, &state) {
+        Recognised::Ours | Recognised::NothingYet | Recognised::Unreadable => {}
+        Recognised::Other(_) | Recognised::Foreign => {
+            return Err(Failure::usage(format!("{path}: it is not the medium of test {id}; nothing was written")));
+        }
+    }
+    Ok(Beginning { number, opening, opened, log, state })
+}
+
+/// The only unfinished test of a medium with this serial number and size.
+fn of_the_same_unit(opened: &Opened, logs: &DataDirectory) -> Result<Option<String>, Failure> {
+    let Some(unit) = opened.seen.medium.unit.as_ref() else { return Ok(None) };
+    let same = |test: &Endurance| test.unit.as_ref() == Some(unit) && !matches!(test.end, LifeEnd::Died { .. });
+    let mut tests: Vec<_> = known(logs)?.into_iter().filter(same).map(|test| test.id).collect();
+    Ok(tests.pop().filter(|_| tests.is_empty()))
+}
+
+/// The tests by their logs, in the order of their beginnings.
+fn known(logs: &DataDirectory) -> Result<Vec<Endurance>, Failure> {
+    let mut tests = Vec::new();
+    for name in logs.names()?.iter().filter(|name| name.ends_with(".log")) {
+        match Log::look(&logs.path(name)) {
+            Ok(state) => {
+                let updated = std::fs::metadata(logs.path(name)).and_then(|meta| meta.modified()).ok();
+                let updated = updated.and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_else(Timestamp::now);
+                tests.push(state.document(updated.to_string()));
+            }
+            Err(error) => {
+                output::tell_wrapped(&format!("{}: {}", shown(&logs.path(name)), harmless(&error.to_string())))
+            }
+        }
+    }
+    tests.sort_by(|one, other| one.started.cmp(&other.started));
+    Ok(tests)
+}
+
+fn status(args: &EndureArgs) -> Result<Exit, Failure> {
+    let tests = match DataDirectory::existing(LOGS)? {
+        Some(logs) => known(&logs)?,
+        None => Vec::new(),
+    };
+    show(args, &tests)?;
+    Ok(Exit::Good)
+}
+
+fn show(args: &EndureArgs, tests: &[Endurance]) -> Result<(), Failure> {
+    if args.json {
+        return output::print_json(&EndureDocument { tests: tests.to_vec() });
+    }
+    if tests.is_empty() {
+        return output::print("no test of endurance was begun: assay endure --help");
+    }
+    tests.iter().try_for_each(|test| output::print(&words::summary(test)))
+}
+
+/// Runs all tests, and shows how far they are.
+fn watched(args: &EndureArgs, sessions: Vec<Session>, neighbours: &Neighbours) -> Result<Vec<Endurance>, Failure> {
+    let mut threads = Vec::new();
+    for session in sessions {
+        let thread = std::thread::Builder::new().name("endure".to_owned()).spawn(move || session.run());
+        threads.push(thread.map_err(|error| Failure::environment(format!("no thread: {error}")))?);
+    }
+    let mut status = Status::new(args.quiet);
+    while threads.iter().any(|thread| !thread.is_finished()) {
+        std::thread::sleep(Duration::from_millis(50));
+        status.show(|| {
+            let all = neighbours.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter().map(|own| own.line.as_str()).collect::<Vec<_>>().join("  |  ")
+        });
+    }
+    drop(status);
+    let mut tests = Vec::new();
+    let mut first = None;
+    for thread in threads {
+        match thread.join() {
+            Ok(Ok(test)) => tests.push(test),
+            Ok(Err(failure)) => first = first.or(Some(failure)),
+            Err(_) => first = first.or_else(|| Some(Failure::environment("a test ended by a fault of assay"))),
+        }
+    }
+    // What the others came to is in their logs.
+    first.map_or(Ok(tests), Err)
+}
+
+fn finish(args: &EndureArgs, tests: Vec<Endurance>, stopped: bool) -> Result<Exit, Failure> {
+    show(args, &tests)?;
+    for (test, path) in tests.iter().zip(&args.targets) {
+        let over = matches!(test.end, LifeEnd::Died { .. });
+        if over && path.is_dir() {
+            target::remove(path);
+        }
+        if stopped && test.end == LifeEnd::Running && !args.quiet {
+            output::tell_wrapped(&format!("continue with: assay endure --resume {}", output::operand(path)));
+        } else if !over && path.is_dir() && !args.quiet {
+            output::tell_wrapped(&format!(
+                "its file stays in {}, so that --resume can continue the test",
+                shown(&path.join(target::DIRECTORY))
+            ));
+        }
+    }
+    Ok(ending::of_endurance(&tests))
+}
+
+fn log_failure(error: LogError) -> Failure {
+    Failure::environment(harmless(&error.to_string()))
+}

@@ -1,0 +1,200 @@
+//! What is worn, opened: a raw device by its permit, or a file over the free space of a directory.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assay_core::text::harmless;
+use assay_device::guard::{HeldDevice, check_raw};
+use assay_device::owned::{Access, Caching, Directory, OwnedError};
+use assay_device::{Sysroot, TargetInfo, look, look_by_dev};
+use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, reader_of, reserve, unit_on};
+use assay_verify::files::{CheckPlan, CheckSettings};
+
+use crate::cli::EndureArgs;
+use crate::failure::Failure;
+use crate::output::shown;
+
+/// Where logs are, in the data directory.
+pub(super) const LOGS: &str = "endure";
+/// The directory on a medium, and the file in it.
+pub(super) const DIRECTORY: &str = ".assay-endure";
+const FILE: &str = "wear";
+
+/// How a target is opened.
+#[derive(Debug, Clone)]
+pub(super) struct Opening {
+    pub(super) path: PathBuf,
+    /// Whether the user named it once more.
+    pub(super) named: bool,
+    pub(super) part: Option<u64>,
+    pub(super) resume: bool,
+    pub(super) hang_after: Duration,
+}
+
+/// A target that is open.
+pub(super) struct Opened {
+    pub(super) medium: Attached,
+    pub(super) seen: TargetInfo,
+    /// Bytes that are worn.
+    pub(super) area: u64,
+    pub(super) reader: Option<String>,
+    pub(super) attachment: Option<String>,
+}
+
+impl Opening {
+    pub(super) fn new(args: &EndureArgs, path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            named: args.overwrite.iter().any(|named| named == path),
+            part: args.part.map(|part| part.0),
+            resume: args.resume,
+            hang_after: args.hang_after,
+        }
+    }
+
+    pub(super) fn open(&self) -> Result<Opened, Failure> {
+        let device = std::fs::metadata(&self.path).is_ok_and(|meta| crate::system::is_device(&meta));
+        if device { self.device() } else { self.directory() }
+    }
+
+    fn device(&self) -> Result<Opened, Failure> {
+        // A test that is resumed is recognised by its stamps; only a new one needs the name.
+        let ours = !self.named && self.resume && stamped(&self.path, self.hang_after);
+        if !self.named && !self.resume {
+            let path = shown(&self.path);
+            return Err(Failure::usage(format!(
+                "{path}: a test of endurance destroys what it holds and wears it out; add --overwrite {path} if that is meant"
+            )));
+        }
+        let sysroot = Sysroot::real();
+        let named = (self.named || ours).then(|| self.path.to_string_lossy().into_owned());
+        let permit = check_raw(&sysroot, &self.path, named.as_deref())?;
+        let seen = look_by_dev(&sysroot, &self.path, permit.held().seen());
+        let file = permit.held().reopen(Caching::Direct)?;
+        let bytes = permit.held().bytes();
+        let (attachment, reader) = (permit.held().attachment(), reader_of(permit.name()));
+        let block = seen.logical_block_bytes.unwrap_or(512);
+        let present = Box::new(move || permit.held().present());
+        self.opened(file, bytes, block, present, (seen, reader, attachment))
+    }
+
+    fn directory(&self) -> Result<Opened, Failure> {
+        let fail = |error: OwnedError| Failure::environment(error.to_string());
+        let seen = look(&Sysroot::real(), &self.path)?;
+        let directory = Directory::open(&self.path).map_err(fail)?;
+        let (file, bytes) = if self.resume {
+            let Some(own) = directory.own(DIRECTORY).map_err(fail)? else {
+                return Err(Failure::usage(format!("{}: no test of endurance is there to resume", shown(&self.path))));
+            };
+            let file = own.open_file(FILE, Access::ReadWrite, Caching::Direct).map_err(fail)?;
+            let bytes = file.metadata().map_err(|error| self.failed(&error))?.len();
+            (file, bytes)
+        } else {
+            let settings = CheckSettings {
+                store: crate::state::directory().ok(),
+                limit_bytes: self.part,
+                ..CheckSettings::default()
+            };
+            if directory.own(DIRECTORY).map_err(fail)?.is_some() {
+                return Err(Failure::usage(format!(
+                    "{}: a test of endurance is there; --resume continues it, and a new one needs its directory {DIRECTORY} \
+                     removed",
+                    shown(&self.path)
+                )));
+            }
+            let bytes = CheckPlan::new(&self.path, &settings)?.area_bytes;
+            let own = directory.make(DIRECTORY).map_err(fail)?;
+            let file = own.create_file(FILE, Caching::Direct).map_err(fail)?;
+            reserve(&file, bytes).map_err(|error| self.failed(&error))?;
+            (file, bytes)
+        };
+        let reader = seen.leaves.first().and_then(|leaf| reader_of(leaf));
+        let path = self.path.clone();
+        let present = Box::new(move || path.join(DIRECTORY).join(FILE).exists());
+        let block = seen.logical_block_bytes.unwrap_or(PAGE_BYTES as u32);
+        self.opened(file, bytes, block, present, (seen, reader, None))
+    }
+
+    fn opened(
+        &self,
+        file: File,
+        bytes: u64,
+        block: u32,
+        present: Box<dyn Fn() -> bool + Send>,
+        (seen, reader, attachment): (TargetInfo, Option<String>, Option<String>),
+    ) -> Result<Opened, Failure> {
+        if u64::from(block) > PAGE_BYTES {
+            return Err(Failure::usage(format!("{}: its blocks of {block} bytes are too large", shown(&self.path))));
+        }
+        let area = self.part.map_or(bytes, |part| part.min(bytes)) / PAGE_BYTES * PAGE_BYTES;
+        if area < SLICES * PAGE_BYTES {
+            return Err(Failure::usage(format!("{}: less than 64 KiB is no area to wear", shown(&self.path))));
+        }
+        let medium =
+            Attached::new(file, bytes, block, self.hang_after, present).map_err(|error| self.failed(&error))?;
+        Ok(Opened { medium, seen, area, reader, attachment })
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Failure {
+        Failure::environment(format!("{}: {}", shown(&self.path), harmless(&error.to_string())))
+    }
+}
+
+/// Removes the file of a directory whose test is over.
+pub(super) fn remove(path: &Path) {
+    let own = Directory::open(path).and_then(|directory| directory.own(DIRECTORY));
+    if let Ok(Some(own)) = own
+        && own.remove(FILE).is_ok()
+    {
+        // What is left is empty, and named by the next test.
+        let _ = own.remove_self();
+    }
+}
+
+/// Opens a device for reading.
+fn to_read(path: &Path, hang_after: Duration) -> Option<(Attached, TargetInfo)> {
+    let sysroot = Sysroot::real();
+    let held = HeldDevice::to_read(&sysroot, path).ok()?;
+    let seen = look_by_dev(&sysroot, path, held.seen());
+    let (file, bytes) = (held.reopen(Caching::Direct).ok()?, held.bytes());
+    let block = seen.logical_block_bytes.unwrap_or(512);
+    let medium = Attached::new(file, bytes, block, hang_after, Box::new(move || held.present())).ok()?;
+    Some((medium, seen))
+}
+
+/// Whether a test whose log is here wrote what is on a device. The permit then needs no name: what would be lost is its
+/// own.
+fn stamped(path: &Path, hang_after: Duration) -> bool {
+    let unit = to_read(path, hang_after).and_then(|(mut medium, _)| unit_on(&mut medium));
+    let log = |unit: u64| Some(crate::state::directory().ok()?.join(LOGS).join(format!("{unit:016x}.log")));
+    unit.and_then(log).is_some_and(|log| log.exists())
+}
+
+/// Stands for a medium that is not attached.
+pub(super) struct Absent(pub(super) u64);
+
+impl Medium for Absent {
+    fn bytes(&self) -> u64 {
+        self.0
+    }
+    fn read(&mut self, _offset: u64, _buffer: &mut [u8]) -> Result<(), Fault> {
+        Err(Fault::Gone)
+    }
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Refused> {
+        Err(Refused { offset, bytes: data.len() as u64, fault: Fault::Gone })
+    }
+    fn sync(&mut self) -> Result<(), Refused> {
+        Err(Refused { offset: 0, bytes: 0, fault: Fault::Gone })
+    }
+}
+
+/// Whether a control medium can be read, and its reader.
+pub(super) fn control(path: &Path, hang_after: Duration) -> (bool, Option<String>) {
+    let Some((mut medium, seen)) = to_read(path, hang_after) else { return (false, None) };
+    let reader = seen.leaves.first().and_then(|leaf| reader_of(leaf));
+    let mut page = vec![0; PAGE_BYTES as usize];
+    let pages = medium.bytes() / PAGE_BYTES;
+    let works = pages > 0 && [0, pages / 2, pages - 1].iter().any(|at| medium.read(at * PAGE_BYTES, &mut page).is_ok());
+    (works, reader)
+}

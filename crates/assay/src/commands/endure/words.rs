@@ -1,0 +1,148 @@
+//! What a test of endurance says to people.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assay_core::endurance::{Endurance, LifeEnd, Milestones};
+use assay_core::text::harmless;
+use assay_core::units::{Bytes, rate, span};
+use assay_endure::{Advice, PAGE_BYTES, Phase, SLICES, State, Trouble};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+
+use crate::cli::Until;
+use crate::output::{operand, shown};
+
+/// What a medium does.
+pub(super) fn trouble(trouble: Trouble) -> &'static str {
+    match trouble {
+        Trouble::Gone => "it is no longer there",
+        Trouble::Hung => "it does not answer",
+        Trouble::OnlyErrors => "every place answers with an error",
+        Trouble::LostAll => "no place holds what was written",
+        Trouble::RefusesWrites => "it refuses writes",
+        Trouble::DropsWrites => "it accepts writes and keeps none",
+        Trouble::Exchanged => "it holds what another test wrote",
+    }
+}
+
+/// What the user can do meanwhile.
+pub(super) fn advice(advice: Advice, path: &Path) -> String {
+    match advice {
+        Advice::LookAtBus => "several media failed together: look at the hub, its power and the host".to_owned(),
+        Advice::ChangeReader => "the control medium fails too: put both into another reader".to_owned(),
+        Advice::ResumeElsewhere => "it works elsewhere: stop with Ctrl-C, and resume it there".to_owned(),
+        Advice::Separate => format!(
+            "unplug it and plug it in again; or stop with Ctrl-C, put it into another reader and resume it there: assay \
+             endure --resume {}",
+            operand(path)
+        ),
+    }
+}
+
+/// How a test ended, or that it goes on.
+pub(super) fn end(end: LifeEnd) -> String {
+    match end {
+        LifeEnd::Running => "goes on".to_owned(),
+        LifeEnd::Died { cause } => format!("died: {}", cause.title()),
+        LifeEnd::Censored { reason } => format!("censored: {}", reason.title()),
+    }
+}
+
+/// One test in a few lines.
+pub(super) fn summary(test: &Endurance) -> String {
+    let name = [&test.model, &test.unit].into_iter().flatten().map(|name| harmless(name)).collect::<Vec<_>>().join(" ");
+    let name = if name.is_empty() { String::new() } else { format!("{name}, ") };
+    let mut lines = vec![format!(
+        "{}  {name}{}, {}: {} cycles, {} written; {}",
+        test.id,
+        Bytes(test.area_bytes),
+        test.load.name(),
+        test.cycles,
+        Bytes(test.written_bytes),
+        end(test.end)
+    )];
+    if test.failed_sectors > 0 {
+        let kinds: Vec<String> = test.kinds.iter().map(|(kind, count)| format!("{count} {}", kind.title())).collect();
+        lines.push(format!(
+            "  {} of {} sectors failed ({}), {} readings held again",
+            test.failed_sectors,
+            test.sectors,
+            kinds.join(", "),
+            test.healed
+        ));
+    }
+    lines.extend(milestones(&test.milestones));
+    lines.join("\n")
+}
+
+fn milestones(reached: &Milestones) -> Option<String> {
+    let marks = [
+        ("first error", reached.first_error),
+        ("0.1 %", reached.per_mille),
+        ("1 %", reached.one_percent),
+        ("10 %", reached.ten_percent),
+        ("25 %", reached.quarter),
+        ("50 %", reached.half),
+        ("death", reached.death),
+    ];
+    let said: Vec<String> =
+        marks.iter().filter_map(|(name, at)| at.map(|at| format!("{name} in cycle {}", at.cycle))).collect();
+    (!said.is_empty()).then(|| format!("  {}", said.join(", ")))
+}
+
+/// What a line of progress says that does not change within a slice.
+pub(super) struct Line {
+    before: String,
+    after: String,
+    index: u64,
+    slice_bytes: u64,
+}
+
+impl Line {
+    pub(super) fn of(path: &Path, state: &State, until: Option<Until>) -> Self {
+        let task = state.task();
+        let does = if task.phase == Phase::Write { "writing" } else { "reading" };
+        let cycles = match until {
+            Some(Until::Cycles(cycles)) => format!(" of {cycles}"),
+            _ => String::new(),
+        };
+        let before = format!("{}  cycle {}{cycles}  {does}", shown(path), task.cycle);
+        let mut after = String::new();
+        let last = state.recent().iter().rfind(|done| done.phase == task.phase);
+        if let Some(last) = last.filter(|last| last.elapsed_ns > 0) {
+            after += &format!("  {}", rate(last.bytes as f64 / (last.elapsed_ns as f64 / 1e9)));
+        }
+        let failed = state.failed().sectors();
+        after += &if failed == 0 { "  no failure".to_owned() } else { format!("  {failed} sectors failed") };
+        if let Some(Until::Cycles(cycles)) = until
+            && let Some(left) = state.time_to(cycles)
+        {
+            after += &format!("  ends {}", when(left));
+        }
+        Self { before, after, index: task.index, slice_bytes: state.slice_bytes(task).max(1) }
+    }
+
+    /// With the bytes of the slice that are done.
+    pub(super) fn at(&self, done: u64) -> String {
+        let share = (self.index as f64 + done as f64 / self.slice_bytes as f64) / SLICES as f64 * 100.0;
+        format!("{} {share:.0} %{}", self.before, self.after)
+    }
+}
+
+/// The moment after this time: its date where it is another day.
+pub(super) fn when(left: Duration) -> String {
+    if left < Duration::from_secs(24 * 3600) {
+        return format!("in {}", span(Duration::from_secs(left.as_secs().max(1))));
+    }
+    let seconds = i64::try_from(left.as_secs()).unwrap_or(i64::MAX);
+    match Timestamp::now().checked_add(SignedDuration::from_secs(seconds)) {
+        Ok(at) => format!("about {}", at.to_zoned(TimeZone::system()).date()),
+        Err(_) => "after the year 9999".to_owned(),
+    }
+}
+
+/// What will be done, before it begins.
+pub(super) fn announcement(path: &Path, state: &State, log: &Path) -> String {
+    let area = Bytes(state.layout().pages * PAGE_BYTES);
+    format!("{}: overwrites {area} in each cycle and wears it out; log {}", shown(path), shown(log))
+}
