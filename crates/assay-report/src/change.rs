@@ -15,7 +15,9 @@ pub(crate) fn change_with(ratio: f64, interval: Option<(f64, f64)>, how: &str) -
     let share = ratio - 1.0;
     let decimals = decimals(ratio, interval);
     // Digits that the interval does not support, only where there is nothing else.
-    let shown = (decimals..3).find(|decimals| !is_zero(&percent(share, *decimals))).unwrap_or(2);
+    let some_is_left = |digits: &str| ratio <= 0.0 || !digits.starts_with("−100");
+    let says = |digits: &str| !is_zero(digits) && some_is_left(digits);
+    let shown = (decimals..3).find(|decimals| says(&percent(share, *decimals))).unwrap_or(2);
     let ends = ends(interval, decimals);
     let ends = match ends.strip_suffix(')') {
         Some(open) if !how.is_empty() => format!("{open}, {how})"),
@@ -125,6 +127,12 @@ mod tests {
         assert_eq!(change(0.827, Some((0.687, 0.9957))), "−17 % (−31 … −0.4 %)");
         assert_eq!(change(1.2, Some((1.002, 1.437))), "+20 % (+0.2 … +44 %)");
         assert_eq!(change(0.827, Some((0.687, 1.001))), "−17 % (−31 … 0 %)", "here there may be none");
+    }
+
+    #[test]
+    fn what_is_left_of_a_rate_is_not_rounded_away() {
+        assert_eq!(change(0.002, None), "−99.8 %");
+        assert_eq!(change(0.0, None), "−100 %");
     }
 
     #[test]

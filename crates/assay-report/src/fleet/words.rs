@@ -6,7 +6,7 @@ use assay_analysis::fleet::{BelowAt, BelowNode, Beside, Doubt, FleetReport, Flee
 use assay_analysis::{Excluded, Reason};
 use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
-use assay_core::units::{figures, multiple, multiples, trimmed};
+use assay_core::units::{figures, multiple, multiples, times, trimmed};
 
 use crate::change::{change, difference};
 
@@ -76,9 +76,9 @@ fn loads_below(report: &FleetReport) -> Option<String> {
         named.any(|odd| odd.node == node && odd.at.iter().any(|at| at.title == title))
     };
     let at = |at: &BelowAt| match (at.to_median, at.to_typical) {
-        (Some(ratio), _) => format!("{} {}", clean(&at.title), change(ratio, None)),
+        (Some(ratio), _) => format!("{} at {}", clean(&at.title), times(ratio)),
         (None, Some(ratio)) => {
-            format!("{} {} by a first look, and not measured", clean(&at.title), change(ratio, None))
+            format!("{} at {} by a first look, and not measured", clean(&at.title), times(ratio))
         }
         (None, None) => format!("{}, not measured", clean(&at.title)),
     };

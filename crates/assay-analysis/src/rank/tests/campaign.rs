@@ -128,7 +128,8 @@ fn one_unit_of_two_capacities_is_told() {
     let mut records = nine();
     let labels = records[0].labels.clone();
     records[1].labels = labels;
-    (records[0].medium.capacity_bytes, records[1].medium.capacity_bytes) = (Some(32_000_000_000), Some(275_000_000_000));
+    (records[0].medium.capacity_bytes, records[1].medium.capacity_bytes) =
+        (Some(32_000_000_000), Some(275_000_000_000));
     let remarks = ranked(&records, &RankOptions::default()).primary.remarks;
     let told = |remark: &RankRemark| {
         matches!(remark, RankRemark::SeveralMedia { least_bytes: 32_000_000_000, most_bytes: 275_000_000_000, .. })
