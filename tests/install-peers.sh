@@ -13,7 +13,8 @@ else
         hdparm:hdparm sysbench:sysbench bonnie++:bonnie++ ioping:ioping postmark:postmark smartctl:smartmontools
         ip:iproute2 strace:strace faketime:faketime busybox:busybox-static ssh:openssh-client sshd:openssh-server
         ansible-playbook:ansible-core ansible-lint:ansible-lint
-        pg_ctlcluster:postgresql slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static"
+        pg_ctlcluster:postgresql slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static
+        Rscript:r-cran-survival"
 fi
 # promtool alone: its package would run a server. Tests look for it there.
 unpack_promtool() {
@@ -26,6 +27,18 @@ unpack_promtool() {
         echo "not available here: promtool"
     rm -f target/peers/prometheus_*.deb
 }
+# lifelines is in no distribution: an environment of its own, where tests look for it.
+install_lifelines() {
+    [ "${1:-}" != windows ] && [ ! -x target/peers/python/bin/python ] || return 0
+    if python3 -c "import lifelines" > /dev/null 2>&1; then return 0; fi
+    mkdir -p target/peers
+    echo "installing lifelines"
+    if ! { python3 -m venv target/peers/python && target/peers/python/bin/pip install -q lifelines==0.30.3; } > /dev/null 2>&1; then
+        rm -rf target/peers/python
+        echo "not available here: lifelines"
+    fi
+}
+install_lifelines "$@"
 for pair in $pairs; do
     command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"
 done

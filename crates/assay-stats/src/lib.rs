@@ -11,6 +11,7 @@ pub mod rank;
 mod shape;
 pub mod soak;
 pub mod steady;
+pub mod survival;
 pub mod variation;
 
 pub use interval::{

@@ -8,3 +8,4 @@ mod plan_race;
 mod rank;
 mod rank_calibration;
 mod rank_properties;
+mod survival_peers;
