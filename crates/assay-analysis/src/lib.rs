@@ -22,6 +22,7 @@ mod reading;
 mod samples;
 mod settle;
 mod several_media;
+pub mod survive;
 
 pub use admission::{admit, examine, excluded, share_verdicts, share_verdicts_of_records, small_area};
 pub use deciding::{

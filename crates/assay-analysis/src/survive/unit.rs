@@ -1,0 +1,356 @@
+//! The life of a unit, as far as it was seen.
+
+use std::collections::BTreeMap;
+
+use assay_core::units::{Bytes, grouped};
+use serde::Serialize;
+
+/// An event of a life. All but the death are shares of the sectors that failed at least once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Milestone {
+    /// The first sector.
+    FirstError,
+    /// A thousandth.
+    PerMille,
+    /// 1 %.
+    OnePercent,
+    /// 10 %.
+    TenPercent,
+    /// 25 %.
+    Quarter,
+    /// 50 %.
+    Half,
+    /// The end of the medium itself.
+    Death,
+}
+
+impl Milestone {
+    /// All of them, in the order in which a medium reaches them.
+    pub const ALL: [Self; 7] =
+        [Self::FirstError, Self::PerMille, Self::OnePercent, Self::TenPercent, Self::Quarter, Self::Half, Self::Death];
+
+    /// Its name on the command line and as a column.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FirstError => "first-error",
+            Self::PerMille => "0.1%",
+            Self::OnePercent => "1%",
+            Self::TenPercent => "10%",
+            Self::Quarter => "25%",
+            Self::Half => "50%",
+            Self::Death => "death",
+        }
+    }
+
+    /// The field of a document of `assay endure`.
+    pub(super) fn field(self) -> &'static str {
+        match self {
+            Self::FirstError => "first_error",
+            Self::PerMille => "per_mille",
+            Self::OnePercent => "one_percent",
+            Self::TenPercent => "ten_percent",
+            Self::Quarter => "quarter",
+            Self::Half => "half",
+            Self::Death => "death",
+        }
+    }
+
+    /// What happened, in words: "5 units had their first error".
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::FirstError => "first error",
+            Self::PerMille => "0.1 % of the sectors failed",
+            Self::OnePercent => "1 % of the sectors failed",
+            Self::TenPercent => "10 % of the sectors failed",
+            Self::Quarter => "25 % of the sectors failed",
+            Self::Half => "50 % of the sectors failed",
+            Self::Death => "death",
+        }
+    }
+}
+
+/// Along what a life is measured; never hours, as they say nothing of wear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    /// Cycles, each of which overwrites all of the medium.
+    Cycles,
+    /// Bytes written.
+    Bytes,
+}
+
+impl Axis {
+    /// Its name on the command line, and its unit.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// A value with its unit, for people.
+    #[must_use]
+    pub fn shown(self, value: f64) -> String {
+        match self {
+            // Casts of floats saturate.
+            Self::Cycles => format!("{} cycles", grouped(value.round() as i64)),
+            Self::Bytes => assay_core::units::capacity(value as u64),
+        }
+    }
+
+    /// A value as it is written on the command line.
+    ///
+    /// # Errors
+    /// What would be right.
+    pub fn parse(self, text: &str) -> Result<f64, String> {
+        let value = match self {
+            Self::Cycles => text.trim().parse::<u64>().ok(),
+            Self::Bytes => text.trim().parse::<Bytes>().ok().map(|bytes| bytes.0),
+        };
+        let value = value.filter(|value| *value > 0).map(|value| value as f64);
+        value.ok_or_else(|| match self {
+            Self::Cycles => "write whole numbers of cycles, like 1000,3000".to_owned(),
+            Self::Bytes => "write amounts of data, like 10TB,100TB".to_owned(),
+        })
+    }
+}
+
+/// When something was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    /// In which cycle, from 1.
+    pub cycle: u64,
+    /// Bytes written until then, where that is known.
+    pub bytes: Option<u64>,
+}
+
+/// How a life was last seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// It goes on, or nothing says that it ended.
+    Running,
+    /// The medium itself died.
+    Died {
+        /// Of what.
+        cause: String,
+    },
+    /// The test ended before the medium did, or nothing tells which of the two did.
+    Censored {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    /// Its name among those of its model.
+    pub name: String,
+    /// Its model.
+    pub model: Option<String>,
+    /// Further groups that it belongs to: site, lot, workload.
+    pub labels: BTreeMap<String, String>,
+    /// Cycles completed.
+    pub cycles: u64,
+    /// Bytes written.
+    pub bytes: Option<u64>,
+    /// Bytes of a cycle, where milestones have no bytes of their own.
+    pub cycle_bytes: Option<u64>,
+    /// What was watched for; `None` where it was not reached. Nothing is known of what is missing here.
+    pub milestones: BTreeMap<Milestone, Option<Reached>>,
+    /// How it was last seen.
+    pub end: End,
+}
+
+/// What a unit says of a milestone.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Seen {
+    /// Cycles or bytes.
+    pub(super) time: f64,
+    /// What happened then; `None` where the unit was last seen without the milestone.
+    pub(super) cause: Option<String>,
+}
+
+/// Why a unit says nothing of a milestone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Silent {
+    /// The milestone was not watched for.
+    NotWatched,
+    /// How many bytes were written is not known.
+    NoBytes,
+}
+
+impl Unit {
+    /// When the unit reached the milestone or died before it, or until when neither was seen.
+    pub(super) fn seen(&self, milestone: Milestone, axis: Axis) -> Result<Seen, Silent> {
+        let death = match &self.end {
+            End::Died { cause } => {
+                let at = self.milestones.get(&Milestone::Death).copied().flatten();
+                Some((at.unwrap_or(Reached { cycle: self.cycles.saturating_add(1), bytes: self.bytes }), cause.clone()))
+            }
+            _ => None,
+        };
+        let reached = match milestone {
+            Milestone::Death => None,
+            other => self.milestones.get(&other).copied().ok_or(Silent::NotWatched)?,
+        };
+        let event = match (reached, death) {
+            (Some(reached), _) => Some((reached, milestone.title().to_owned())),
+            (None, Some((at, cause))) if milestone == Milestone::Death => Some((at, cause)),
+            (None, Some((at, cause))) => Some((at, format!("died before: {cause}"))),
+            (None, None) => None,
+        };
+        let of_cycle = |cycle: u64| self.cycle_bytes.map(|each| cycle as f64 * each as f64);
+        let time = match (axis, &event) {
+            (Axis::Cycles, Some((at, _))) => Some(at.cycle as f64),
+            (Axis::Cycles, None) => Some(self.cycles as f64),
+            (Axis::Bytes, Some((at, _))) => at.bytes.map(|bytes| bytes as f64).or_else(|| of_cycle(at.cycle)),
+            (Axis::Bytes, None) => self.bytes.map(|bytes| bytes as f64).or_else(|| of_cycle(self.cycles)),
+        };
+        Ok(Seen { time: time.ok_or(Silent::NoBytes)?, cause: event.map(|(_, cause)| cause) })
+    }
+
+    /// The group of a unit; `None` where it does not say.
+    pub(super) fn group(&self, by: &Grouping) -> Option<String> {
+        match by {
+            Grouping::Model => self.model.clone(),
+            Grouping::Label(name) => self.labels.get(name).cloned(),
+            Grouping::All => Some("all units".to_owned()),
+        }
+    }
+}
+
+/// What makes a group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    /// The model.
+    Model,
+    /// A label: a column of the sheet.
+    Label(String),
+    /// All units are one group.
+    All,
+}
+
+impl Grouping {
+    /// As on the command line.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        match text.trim() {
+            "model" => Self::Model,
+            "all" => Self::All,
+            other => Self::Label(other.to_owned()),
+        }
+    }
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Model => "model",
+            Self::Label(name) => name,
+            Self::All => "all",
+        }
+    }
+}
+
+/// Units, each once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Lives {
+    /// The units.
+    pub units: Vec<Unit>,
+}
+
+impl Lives {
+    /// Adds a unit. What two files of the same unit say is put together: the survey's tool writes two of each.
+    pub(super) fn add(&mut self, unit: Unit) {
+        let same = |known: &&mut Unit| known.name == unit.name && known.model == unit.model;
+        let Some(known) = self.units.iter_mut().find(same) else { return self.units.push(unit) };
+        if unit.cycles > known.cycles {
+            (known.cycles, known.bytes) = (unit.cycles, unit.bytes.or(known.bytes));
+        }
+        known.cycle_bytes = known.cycle_bytes.or(unit.cycle_bytes);
+        for (milestone, reached) in unit.milestones {
+            let entry = known.milestones.entry(milestone).or_insert(reached);
+            // The earlier of two, and the one that knows its bytes.
+            let earlier = |a: Reached, b: Reached| {
+                if (a.cycle, a.bytes.is_none()) <= (b.cycle, b.bytes.is_none()) { a } else { b }
+            };
+            *entry = match (*entry, reached) {
+                (Some(a), Some(b)) => Some(earlier(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+        if known.end == End::Running {
+            known.end = unit.end;
+        }
+        known.labels.extend(unit.labels);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(in crate::survive) fn unit(cycles: u64, end: End) -> Unit {
+        Unit {
+            name: "1".to_owned(),
+            model: Some("A".to_owned()),
+            labels: BTreeMap::new(),
+            cycles,
+            bytes: None,
+            cycle_bytes: Some(10),
+            milestones: BTreeMap::new(),
+            end,
+        }
+    }
+
+    /// Nothing but the death of a medium is a failure, and no unit counts beyond where it was seen.
+    #[test]
+    fn a_censored_unit_is_no_failure_and_no_survivor() {
+        let seen = |end| unit(100, end).seen(Milestone::Death, Axis::Cycles).unwrap();
+        let cause = "read_only".to_owned();
+        assert_eq!(seen(End::Died { cause: cause.clone() }), Seen { time: 101.0, cause: Some(cause) });
+        for end in [End::Running, End::Censored { reason: "reader".to_owned() }] {
+            assert_eq!(seen(end), Seen { time: 100.0, cause: None });
+        }
+    }
+
+    #[test]
+    fn a_death_before_a_milestone_competes_with_it() {
+        let mut dead = unit(100, End::Died { cause: "hung".to_owned() });
+        assert_eq!(dead.seen(Milestone::OnePercent, Axis::Cycles), Err(Silent::NotWatched));
+        dead.milestones.insert(Milestone::OnePercent, None);
+        let seen = dead.seen(Milestone::OnePercent, Axis::Bytes).unwrap();
+        assert_eq!(seen, Seen { time: 1010.0, cause: Some("died before: hung".to_owned()) });
+        dead.milestones.insert(Milestone::OnePercent, Some(Reached { cycle: 7, bytes: Some(65) }));
+        assert_eq!(dead.seen(Milestone::OnePercent, Axis::Bytes).unwrap().time, 65.0);
+        dead.cycle_bytes = None;
+        assert_eq!(dead.seen(Milestone::Death, Axis::Bytes), Err(Silent::NoBytes));
+    }
+
+    #[test]
+    fn two_files_of_a_unit_are_one_life() {
+        let mut lives = Lives::default();
+        let mut first = unit(100, End::Running);
+        first.milestones.insert(Milestone::FirstError, Some(Reached { cycle: 60, bytes: Some(600) }));
+        let mut second = unit(110, End::Died { cause: "hung".to_owned() });
+        second.milestones.insert(Milestone::FirstError, Some(Reached { cycle: 60, bytes: None }));
+        second.milestones.insert(Milestone::Half, None);
+        lives.add(first);
+        lives.add(second);
+        let [one] = &lives.units[..] else { panic!("{lives:?}") };
+        assert_eq!((one.cycles, one.milestones.len()), (110, 2));
+        assert_eq!(one.milestones[&Milestone::FirstError].unwrap().bytes, Some(600));
+        assert!(matches!(one.end, End::Died { .. }));
+    }
+}
