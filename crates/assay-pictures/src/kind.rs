@@ -8,7 +8,9 @@ mod nodes;
 mod pareto;
 mod ranking;
 mod spread;
+mod survival;
 mod sweep;
+mod wear;
 
 use assay_core::observation::Observation;
 use curves::{Curves, curves};
@@ -19,7 +21,9 @@ pub use nodes::nodes;
 use pareto::{Pareto, pareto};
 pub use ranking::{RankRow, Ranking, ranking};
 pub use spread::spread;
+pub use survival::survival;
 use sweep::{Sweep, sweep};
+pub use wear::{WearChange, WearMap, wear_map};
 
 use crate::data::Wanted;
 use crate::output::Film;

@@ -14,7 +14,10 @@ mod sheet;
 mod tests;
 
 pub use data::{BusCeiling, Decided, Label, Value, Wanted};
-pub use kind::{NothingToDraw, PictureKind, RankRow, Ranking, film, nodes, on_page, ranking, spread, still};
+pub use kind::{
+    NothingToDraw, PictureKind, RankRow, Ranking, WearChange, WearMap, film, nodes, on_page, ranking, spread, still,
+    survival, wear_map,
+};
 pub use output::{Film, ImageError};
 pub use paint::Drawing;
 
