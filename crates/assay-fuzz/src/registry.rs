@@ -58,6 +58,13 @@ pub const TARGETS: &[Target] = &[
         run: targets::foreign::fleet,
     },
     Target {
+        name: "lives",
+        what: "sheets of units, documents of endurance tests, files of mfst",
+        seeds: targets::foreign::lives_seeds,
+        mutations: 200,
+        run: targets::foreign::lives,
+    },
+    Target {
         name: "units",
         what: "sizes, durations and figures",
         seeds: targets::typed::units_seeds,

@@ -23,6 +23,7 @@ pub mod rank;
 mod redact;
 mod render;
 mod results;
+pub mod survive;
 mod terminal;
 mod verdict;
 mod verification;

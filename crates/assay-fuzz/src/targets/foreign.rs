@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use assay_analysis::survive::{Axis, Grouping, Milestone, Point, SurviveOptions, read_lives, survive};
 use assay_core::record::Record;
 use assay_core::suite::{Suite, SuiteError};
 use assay_core::text::harmless;
@@ -332,4 +333,49 @@ pub(crate) fn fleet_seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = events.iter().map(one).collect();
     seeds.extend([events.join("\n").into_bytes(), ledger.as_bytes().to_vec(), b"{\"version\":3}".to_vec()]);
     seeds
+}
+
+// Lives of units.
+
+/// Any text is refused in a line, or gives units each of which is in one group, as failed or as censored, or is left out.
+pub(crate) fn lives(data: &[u8]) {
+    let text = input::text(data);
+    for name in ["units.csv", "EVO_Plus_2_state.json"] {
+        let lives = match read_lives([(name, text.as_str())]) {
+            Err(error) => {
+                input::one_line(&error);
+                continue;
+            }
+            Ok(lives) => lives,
+        };
+        // Many units take longer than an input may.
+        if lives.units.len() > 12 {
+            continue;
+        }
+        for (milestone, axis) in [(Milestone::Death, Axis::Cycles), (Milestone::FirstError, Axis::Bytes)] {
+            let (at, by) = (Vec::new(), Grouping::Model);
+            let options = SurviveOptions { milestone, axis, by, at, level: 0.95, chance: 0.8, seed: 0 };
+            let Some(found) = survive(&lives, &options) else { continue };
+            let units: u32 = found.groups.iter().map(|group| group.units).sum();
+            assert_eq!(units as usize + found.left_out.len(), lives.units.len());
+            for group in &found.groups {
+                assert_eq!(group.failed + group.censored.values().sum::<u32>(), group.units);
+                let ordered = |point: &Point| point.low <= point.share + 1e-9 && point.share <= point.high + 1e-9;
+                assert!(group.course.points.iter().all(ordered), "{:?}", group.course);
+            }
+            let _ = assay_report::survive::document(&found).text(&Style::default());
+        }
+    }
+}
+
+pub(crate) fn lives_seeds() -> Vec<Vec<u8>> {
+    input::texts(&[
+        "unit,model,site,cycles,bytes,first_error,1%,end,cause\n1,A,n,3000,96000,2500,,died,read_only\n2,A,s,1000,,,,censored,reader\n3,B,n,900,,,,running,\n",
+        "unit,cycles,end,death\n1,0,died,1\n2,18446744073709551615,running,\n",
+        "unit,cycles,end\n\"1,2",
+        "Date/Time,Rounds Completed,Bytes Written,Total Bytes Written,Write Rate (bytes/sec),Bytes Read,Total Bytes Read,Read Rate (bytes/sec),Bad Sectors,Total Bad Sesctors,Bad Sector Rate (counts/min)\nSat Dec 28 10:01:00 2024,291,640,186240,1.00,0,0,0.00,3,3,3.00\n",
+        r#"{"version":2,"device_geometry":{"detected_size":32},"state":{"rounds_completed":5000,"bytes_written":160000,"first_failure_round":18446744073709551615}}"#,
+        r#"[{"schema":1,"id":"00ff","model":"A","unit":"s1","area_bytes":100,"load":{"load":"whole"},"cycles":9,"written_bytes":900,"milestones":{"first_error":{"cycle":7,"written_bytes":650},"half":null},"end":{"state":"died","cause":"hung"},"labels":{"site":"n"}}]"#,
+        "{}",
+    ])
 }

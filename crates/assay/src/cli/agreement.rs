@@ -13,6 +13,8 @@ use super::Cli;
 /// somebody found near enough to bear one name.
 const REVIEWED: [(&str, &[&str]); 18] = [
     ("all", &["Show everything in full: "]),
+    // Records are grouped by what they are, units of a sheet by a column of it.
+    ("by", &["Make a group of each ", "What makes a group: "]),
     ("dir", &["Directory to write "]),
     ("format", &["Format of what is written"]),
     ("json", &["Print one JSON document"]),

@@ -35,6 +35,7 @@ mod endure;
 mod plan;
 mod run;
 mod submit;
+mod survive;
 mod values;
 mod verify;
 mod watch;
@@ -97,6 +98,7 @@ pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use records::{AggregateArg, ExportArgs, ImportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
 pub(crate) use run::{EngineArg, PeerArg, RunArgs, TogetherArgs};
 pub(crate) use submit::{LoginArgs, SubmitArgs};
+pub(crate) use survive::SurviveArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};
 pub(crate) use watch::{
     WatchAddArgs, WatchArgs, WatchCommand, WatchRunArgs, WatchStatusArgs, name_of as watch_name_of,
@@ -166,6 +168,9 @@ pub(crate) enum Command {
     /// Measure media each night, and say what changed
     #[command(after_help = watch::EXAMPLES)]
     Watch(WatchArgs),
+    /// Tell how long units last under wear, from endurance tests, and whether two models differ
+    #[command(after_help = survive::EXAMPLES)]
+    Survive(SurviveArgs),
     /// Import results of other tools and records of other machines
     #[command(after_help = records::IMPORT_EXAMPLES)]
     Import(ImportArgs),

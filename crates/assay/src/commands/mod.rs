@@ -17,6 +17,7 @@ mod run;
 mod serve;
 mod submit;
 mod suite;
+mod survive;
 mod verify;
 mod watch;
 
@@ -43,6 +44,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Suite(args) => suite::suite(args),
         Command::Fleet(args) => fleet::fleet(args),
         Command::Watch(args) => watch::watch(&args),
+        Command::Survive(args) => survive::survive(&args),
         Command::Import(args) => import::import(&args),
         Command::Export(args) => records::export(&args),
         Command::List(args) => records::list(&args),

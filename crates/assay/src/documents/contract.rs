@@ -100,6 +100,7 @@ fn documents() -> Vec<Published> {
         published("fleet-collect", &["assay fleet collect"], of::<CollectDocument<'static>>),
         published("fleet-clean", &["assay fleet clean"], of::<CleanDocument<'static>>),
         published("fleet-report", &["assay fleet report"], of::<FleetReport>),
+        published("survive", &["assay survive"], of::<assay_analysis::survive::Survival>),
         published("watch-run", &["assay watch run"], of::<WatchRunDocument>),
         published("watch-status", &["assay watch status"], of::<WatchStatusDocument>),
         published("watch-message", &["messages of assay watch"], of::<WatchMessage<'static>>),

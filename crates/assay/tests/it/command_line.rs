@@ -23,7 +23,7 @@ fn long() -> String {
 }
 
 /// Every command with what it needs.
-const COMMANDS: [&[&str]; 33] = [
+const COMMANDS: [&[&str]; 34] = [
     &[],
     &["run"],
     &["info"],
@@ -54,6 +54,7 @@ const COMMANDS: [&[&str]; 33] = [
     &["advise", "cache"],
     &["advise", "buy"],
     &["advise", "class"],
+    &["survive"],
     &["completions"],
     &["man"],
     &["licences"],

@@ -117,3 +117,18 @@ fn events_that_are_lost_on_a_full_disk_are_an_error_at_the_end() {
     // The record is there.
     assert_eq!(place.only_record().suite.name, "tiny");
 }
+
+#[test]
+fn lives_of_units_are_as_the_schema_says() {
+    let place = Place::new();
+    place.file(
+        "units.csv",
+        "unit,model,cycles,end,cause\n1,A,900,died,errors\n2,A,1200,running,\n1,B,300,died,hung\n2,B,2,running,\n",
+    );
+    let answer = place.json(["survive", "units.csv", "--at", "100", "--json"]);
+    assert_eq!(answer["groups"][0]["failed"], 1);
+    assert_eq!(answer["groups"][0]["censored"]["running"], 1);
+    assert_eq!(answer["pairs"][0]["verdict"], "cannot_tell");
+    run(place.assay(["survive", "units.csv", "--at", "0"])).refuses(2, &["--at", "1000,3000"]);
+    run(place.assay(["survive", "medium"])).refuses(2, &["cannot be read"]);
+}
