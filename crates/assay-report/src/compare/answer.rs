@@ -11,7 +11,7 @@ use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
 
-use crate::caveats::needed_for;
+use crate::caveats::{self, needed_for};
 use crate::change::{self, change};
 use crate::facts;
 use crate::terminal::{Paint, shorten};

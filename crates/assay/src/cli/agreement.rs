@@ -11,7 +11,7 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 18] = [
+const REVIEWED: [(&str, &[&str]); 19] = [
     ("all", &["Show everything in full: "]),
     // Records are grouped by what they are, units of a sheet by a column of it.
     ("by", &["Make a group of each ", "What makes a group: "]),

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::SurviveArgs;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::{files, output};
 
 /// Longest file that is read: a state of the survey's tool has two bits for each sector.

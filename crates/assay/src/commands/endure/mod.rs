@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use crate::cli::{EndureArgs, WearArg};
 use crate::documents::EndureDocument;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output::{self, shown};
 use crate::progress::Status;
 use crate::state::DataDirectory;

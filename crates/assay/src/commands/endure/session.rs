@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use super::target::{Absent, Opened, Opening, control};
 use super::words;
 use crate::cli::Until;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output::{shown, tell_wrapped};
 
 /// Between two looks at a medium in trouble.

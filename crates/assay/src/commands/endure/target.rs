@@ -12,7 +12,7 @@ use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, reader_
 use assay_verify::files::{CheckPlan, CheckSettings};
 
 use crate::cli::EndureArgs;
-use crate::failure::Failure;
+use crate::ending::Failure;
 use crate::output::shown;
 
 /// Where logs are, in the data directory.
