@@ -11,7 +11,7 @@ use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Host, Measurement, Record};
 use assay_core::text::{clean, label, statement};
-use assay_core::units::{Bytes, capacity, grouped, rate, span};
+use assay_core::units::{Bytes, capacity, grouped, latency, rate, span};
 
 use super::{health, terminal, verdict};
 use crate::advise::judge;
@@ -423,8 +423,7 @@ pub(crate) fn no_figure(record: &Record, measurement: &Measurement) -> Option<St
         _ => None,
     });
     // Of an access time nothing else is printed.
-    let mean =
-        measurement.latency_ns.mean.as_ref().map(|mean| format!("mean latency {}", nanoseconds(mean.point as u64)));
+    let mean = measurement.latency_ns.mean.as_ref().map(|mean| format!("mean latency {}", latency(mean.point)));
     Some(skipped.or(mean).unwrap_or_else(|| match record.outcome {
         Outcome::Completed => "not measured".to_owned(),
         Outcome::Running | Outcome::Failed { .. } => "not reached: the run ended before it".to_owned(),

@@ -147,9 +147,21 @@ fn called(line: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// The next line that is not empty.
+/// The next line of what dd prints, without its errors and the signals that ask for its state.
 fn next_filled(text: &Text, at: usize) -> Option<usize> {
-    (at + 1..text.len().min(at + MOST_BETWEEN)).find(|line| !text.line(*line).trim().is_empty())
+    let filled = |line: &str| !line.trim().is_empty() && !is_error(line) && !is_signal(line);
+    (at + 1..text.len().min(at + MOST_BETWEEN)).find(|line| filled(text.line(*line)))
+}
+
+/// `dd: error writing '/mnt/card/f': No space left on device`
+fn is_error(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("dd: ") || line.split(": ").next().is_some_and(|name| name.ends_with("/dd")) && line.contains(": ")
+}
+
+/// A call that makes dd print its state: `kill -USR1 $pid`, `pkill -INFO dd`.
+fn is_signal(line: &str) -> bool {
+    line.contains("kill ") && ["USR1", "INFO"].iter().any(|signal| line.contains(signal)) && called(line).is_empty()
 }
 
 fn previous_filled(text: &Text, at: usize) -> Option<usize> {
@@ -177,7 +189,8 @@ fn single_command(text: &Text, at: usize) -> Option<&str> {
             let once = called(line).len() == 1 && !LOOPS.iter().any(|word| line.contains(word));
             return once.then_some(line);
         }
-        if !line.trim().is_empty() && records(line).is_none() && copied(line).is_none() {
+        let printed = records(line).is_some() || copied(line).is_some() || is_error(line) || is_signal(line);
+        if !line.trim().is_empty() && !printed {
             return None;
         }
     }
@@ -216,6 +229,7 @@ fn result_below(text: &Text, at: usize) -> Option<usize> {
             || copied(line).is_some()
             || line.contains("dd:")
             || line.contains("truncated")
+            || is_signal(line)
             || goes_on(before)
             || is_operands(line);
         if !ours || !called(line).is_empty() {

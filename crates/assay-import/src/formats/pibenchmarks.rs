@@ -44,10 +44,10 @@ static FIO: LazyLock<Regex> = LazyLock::new(|| {
 });
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^\s*(HDParm|DD|FIO|IOZone)\s+((?:Cached )?Disk (?:Read|Write)|4k (?:[Rr]andom )?(?:[Rr]ead|[Ww]rite))\s+([0-9.]+) (IOPS|[kMG]?B/s(?:ec)?|KB/s|MB/sec)(?: \(([0-9.]+) KB/s\))?",
+        r"^\s*(HDParm|DD|FIO|IOZone)\s+((?:Cached )?Disk (?:Read|Write)|4k (?:[Rr]andom )?(?:[Rr]ead|[Ww]rite))\s+([0-9][0-9.,]*) (IOPS|[kMG]?B/s(?:ec)?|KB/s|MB/sec)(?: \(([0-9][0-9.,]*) KB/s\))?",
     )
 });
-static SCORE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Score:?\s+(?:-\s+)?(\d+)\s*$"));
+static SCORE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:\*\*)?Score:?(?:\*\*)?\s+(?:-\s+)?(\d[\d,]*)\s*$"));
 
 impl Format for PiBenchmarks {
     fn name(&self) -> &'static str {
@@ -186,7 +186,7 @@ fn table(text: &Text, at: usize) -> Section {
         // Bars of a table of Markdown that lost its second line.
         let said = &text.line(line).replace('|', " ");
         if let Some(score) = SCORE.captures(said) {
-            if let Some(score) = decimal(&score[1]) {
+            if let Some(score) = decimal(&undivided(&score[1])) {
                 report.score("PiBenchmarks score", score, "", true);
             }
             (scored, end) = (true, line + 1);
@@ -196,8 +196,7 @@ fn table(text: &Text, at: usize) -> Section {
         end = line + 1;
         let repeated = seen.iter().any(|(tool, seen)| *tool == &row[1] && *seen);
         if !repeated {
-            let number =
-                |at: usize| row.get(at).and_then(|part| printed(part.as_str())).filter(|number| number.value > 0.0);
+            let number = |at: usize| printed(&undivided(row.get(at)?.as_str())).filter(|number| number.value > 0.0);
             add_row(&mut report, &row[1], &row[2], (number(3), &row[4]), number(5));
         }
     }
@@ -213,6 +212,13 @@ fn table(text: &Text, at: usize) -> Section {
         report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Score]) });
     }
     Section::from_report(report, end)
+}
+
+/// A number without the commas between its thousands, which the page has and the script has not: `42,760`.
+fn undivided(number: &str) -> String {
+    let mut groups = number.split('.').next().unwrap_or_default().split(',').skip(1).peekable();
+    let divided = groups.peek().is_some() && groups.all(|group| group.len() == 3);
+    if divided { number.replace(',', "") } else { number.to_owned() }
 }
 
 fn add_row(report: &mut Report, tool: &str, name: &str, value: (Option<Printed>, &str), kib: Option<Printed>) {

@@ -133,7 +133,11 @@ impl Format for SmartText {
             .find_map(|line| VERSION.captures(text.line(line).trim()))
             .filter(|_| report.tool == "smartctl")
             .map(|found| found[1].to_owned());
-        let called = || commands_above(text, at, MOST_ABOVE, "smartctl").flatten().find(|word| is_device(word));
+        let called = || {
+            commands_above(text, at, MOST_ABOVE, "smartctl")
+                .flatten()
+                .find(|word| is_device(word) && !word.contains('$'))
+        };
         let device = match NVME.captures(first) {
             Some(nvme) => {
                 report.medium.kind = MediumKind::Nvme;
@@ -187,6 +191,7 @@ fn lines(report: &mut Report, text: &Text, at: usize) -> (usize, Option<usize>) 
         let scsi = line.starts_with("Vendor:") || line.starts_with("Product:");
         // Those of another drive.
         let other = !seen.is_empty() && (scsi && is_scsi(text, number) || is_named(text, number))
+            || headless && !seen.is_empty() && is_identity(line)
             || headless && name_of(line).is_some_and(|name| seen.contains_key(&name))
             || headless && ROW.is_match(line) && NAMES.iter().any(|(_, name)| seen.contains_key(*name));
         if number > at && (again && tabled || other) {
@@ -246,9 +251,15 @@ fn name_of(line: &str) -> Option<String> {
 }
 
 /// Whether lines of health begin without a heading, as people copy them: a row of attributes, the result of the
-/// self-assessment, or several lines of the log of an NVMe device.
+/// self-assessment, either below the name of the drive, or several lines of the log of an NVMe device.
 fn is_excerpt(text: &Text, at: usize) -> bool {
     let line = bare(text.line(at));
+    if is_identity(line) {
+        let mut below = (at + 1..at + MOST_IDENTITY).map(|next| bare(text.line(next)));
+        return below
+            .find(|line| !is_identity(line))
+            .is_some_and(|line| line.starts_with(ASSESSMENT) || ROW.is_match(line));
+    }
     if line.starts_with(ASSESSMENT) {
         return line.len() == text.line(at).trim().len() || is_answer(text, at);
     }
@@ -270,6 +281,14 @@ fn is_excerpt(text: &Text, at: usize) -> bool {
     of_log(line)
         && (below().filter(|line| of_log(line)).count() >= LEAST_EXCERPT && below().any(own) || is_answer(text, at))
 }
+
+/// Whether a line tells which drive it is.
+fn is_identity(line: &str) -> bool {
+    ["Model Family:", "Device Model:", "Model Number:", "Serial Number:"].iter().any(|name| line.starts_with(name))
+}
+
+/// Most such lines of a drive, with the first of its health.
+const MOST_IDENTITY: usize = 5;
 
 /// Whether a line is what a call of smartctl that looks for single lines (`smartctl -a /dev/nvme0 | grep Temperature`)
 /// printed: it stands right above.
@@ -316,8 +335,7 @@ fn is_scsi(text: &Text, at: usize) -> bool {
 
 /// Whether the name of a drive stands without the line of its section, with the section of its health below.
 fn is_named(text: &Text, at: usize) -> bool {
-    let named =
-        |line: &str| ["Model Family:", "Device Model:", "Model Number:"].iter().any(|name| line.starts_with(name));
+    let named = |line: &str| is_identity(line) && !line.starts_with("Serial");
     let health =
         |line: &str| is_section(line) && !line.contains("INFORMATION") || line.starts_with(NVME_LOG) || is_table(line);
     let mut below = (at + 1..at + MOST_TO_HEALTH).map(|next| text.line(next).trim());

@@ -208,10 +208,12 @@ fn is_blank(line: &Line) -> bool {
     line.text.trim().is_empty()
 }
 
-/// Whether a line is the one below the heading: `| --- | :---: |`.
+/// Whether a line is the one below the heading: `| --- | :---: |`. A bar in front alone, `| ---`, marks a quotation.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
+    let quoted = line.starts_with('|') && line.matches('|').count() == 1;
     line.matches('|').count() >= LEAST_BARS
+        && !quoted
         && line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
         && line.trim_matches('|').split('|').all(|cell| {
             let cell = cell.trim();
