@@ -517,21 +517,22 @@ pub(super) fn letter(at: usize) -> char {
     u8::try_from(at).ok().and_then(|at| b'A'.checked_add(at)).map_or('?', char::from)
 }
 
+/// What each group has; groups with the same share a part: `A, C node1; B node2`.
+fn each(of: &[String]) -> String {
+    let mut parts: Vec<(Vec<usize>, &str)> = Vec::new();
+    for (at, text) in of.iter().enumerate() {
+        match parts.iter_mut().find(|(_, known)| known == text) {
+            Some((groups, _)) => groups.push(at),
+            None if text.is_empty() => {}
+            None => parts.push((vec![at], text)),
+        }
+    }
+    let all: Vec<String> = parts.iter().map(|(groups, text)| format!("{} {text}", letters(groups))).collect();
+    all.join("; ")
+}
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Groups with the same share a part: `A, C node1; B node2`.
-        let each = |of: &[String]| {
-            let mut parts: Vec<(Vec<usize>, &str)> = Vec::new();
-            for (at, text) in of.iter().enumerate() {
-                match parts.iter_mut().find(|(_, known)| known == text) {
-                    Some((groups, _)) => groups.push(at),
-                    None if text.is_empty() => {}
-                    None => parts.push((vec![at], text)),
-                }
-            }
-            let all: Vec<String> = parts.iter().map(|(groups, text)| format!("{} {text}", letters(groups))).collect();
-            all.join("; ")
-        };
         match self {
             Self::Hosts { of } => {
                 write!(f, "different hosts: {}", each(of))

@@ -647,7 +647,7 @@ mod tests {
             "/sys/class/net/eth0/speed, guessed from the default route",
             "name a directory on the medium: assay run /mnt/card",
             "/dev/mmcblk0p2 and /dev/nvme0n1p1 and /dev/sdX",
-            "allow io_uring (sysctl kernel.io_uring_disabled=0, container seccomp profile)",
+            "allow io_uring (sysctl kernel.io_uring_disabled=0; seccomp of a container)",
             "WDS500G2B0A-00SM50, SanDisk SC32G, Samsung SSD 870 EVO 500GB",
             "Intel(R) Xeon(R) CPU @ 2.20GHz",
             "Raspberry Pi 4 Model B Rev 1.4",

@@ -1,5 +1,5 @@
 //! The mathematics against published measurements, worked examples and its own laws.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking, and tells what it measured
 
 mod decide_bounds;
 mod decide_composite;
