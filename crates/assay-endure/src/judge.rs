@@ -119,6 +119,9 @@ pub fn judge(evidence: &Evidence) -> Ruling {
     let ended = |end| Ruling::Ended(end);
     let censored = |reason| ended(LifeEnd::Censored { reason });
     let until = |advice, reason| if evidence.waited { censored(reason) } else { Ruling::Wait(advice) };
+    if evidence.trouble == Trouble::LogBehind {
+        return censored(CensorReason::Host);
+    }
     if evidence.trouble == Trouble::Exchanged {
         return until(Advice::Separate, CensorReason::Exchanged);
     }
@@ -158,7 +161,7 @@ impl Trouble {
             Self::OnlyErrors => DeathCause::Errors,
             Self::LostAll => DeathCause::SilentLoss,
             Self::RefusesWrites | Self::DropsWrites => DeathCause::ReadOnly,
-            Self::Exchanged => DeathCause::Other,
+            Self::Exchanged | Self::LogBehind => DeathCause::Other,
         }
     }
 }
@@ -233,6 +236,9 @@ mod tests {
         }
         let exchanged = Ruling::Ended(LifeEnd::Censored { reason: CensorReason::Exchanged });
         assert_eq!(judge(&waited(Trouble::Exchanged)), exchanged);
+        let works = Control { sight: Sight::Works, same_reader: true, written: true };
+        let anew = Evidence { control: works, attached_anew: true, ..waited(Trouble::LogBehind) };
+        assert_eq!(judge(&anew), Ruling::Ended(LifeEnd::Censored { reason: CensorReason::Host }));
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum Trouble {
     DropsWrites,
     /// It holds what another test wrote.
     Exchanged,
+    /// It holds later cycles than the log has: the log is an older copy.
+    LogBehind,
 }
 
 /// Places that are looked at.
@@ -45,7 +47,7 @@ pub(crate) enum Looked {
 
 /// Reads places that should hold what was written. The first that does is enough.
 pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, page: &mut [u8]) -> Looked {
-    let (mut errors, mut stale, mut others, mut all) = (0, 0, 0, 0);
+    let (mut errors, mut newer, mut others, mut all) = (0, 0, 0, 0);
     for (number, rounds) in places(state, task) {
         all += 1;
         match medium.read(number * PAGE_BYTES, page) {
@@ -56,7 +58,9 @@ pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, page: &mu
                 Some(stamp) if stamp.unit != state.layout().unit => others += 1,
                 Some(stamp) if stamp.address != number * PAGE_SECTORS => {}
                 Some(stamp) if rounds.contains(&stamp.round) => return Looked::Holds,
-                Some(_) => stale += 1,
+                Some(stamp) if stamp.round > *rounds.end() => newer += 1,
+                // An earlier cycle: that it drops writes is only shown by writing.
+                Some(_) => {}
                 None => {}
             },
         }
@@ -64,7 +68,7 @@ pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, page: &mu
     Looked::Trouble(match all {
         0 => return answers(medium, page),
         _ if errors == all => Trouble::OnlyErrors,
-        _ if 2 * stale >= all => Trouble::DropsWrites,
+        _ if 2 * newer >= all => Trouble::LogBehind,
         _ if 2 * others >= all => Trouble::Exchanged,
         _ => Trouble::LostAll,
     })

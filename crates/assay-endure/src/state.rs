@@ -96,11 +96,14 @@ impl State {
                 }
                 self.end = LifeEnd::Running;
                 self.attachment = Some(attachment.clone());
-                if attachment.partly && self.task.phase == Phase::Write {
-                    self.uncounted_bytes += self.slice_bytes(self.task);
+                if attachment.partly {
+                    self.uncount();
                 }
             }
-            Entry::Incident(_) => self.troubled = true,
+            Entry::Incident(_) => {
+                self.troubled = true;
+                self.uncount();
+            }
             Entry::Condition(_) => {}
             Entry::End(end) => {
                 self.end = *end;
@@ -110,6 +113,13 @@ impl State {
             }
         }
         true
+    }
+
+    /// The slice under way may have been written, and does not count.
+    fn uncount(&mut self) {
+        if self.task.phase == Phase::Write {
+            self.uncounted_bytes += self.slice_bytes(self.task);
+        }
     }
 
     fn written(&mut self, written: &SliceWritten) -> bool {

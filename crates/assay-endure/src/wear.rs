@@ -26,8 +26,9 @@ const AGAIN: u32 = 2;
 
 /// More writes than a medium takes before it answers.
 const MOST_REFUSALS: u32 = 16;
-/// Places at the end of a slice that are tried where the last one does not hold, of so many that are looked at.
+/// Pages of a slice that are tried where what was written last does not hold.
 const SAMPLES: usize = 8;
+/// Most pages at the end of a slice among which one that never failed is looked for.
 const MOST_SAMPLES: usize = 1024;
 
 /// What a step came to.
@@ -41,6 +42,15 @@ pub enum Step {
     Stopped,
     /// It is over.
     Ended(LifeEnd),
+}
+
+/// What a page does with content that is written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Yes,
+    /// It was accepted, and is not there.
+    No,
+    Refused,
 }
 
 /// Why a slice was left.
@@ -191,44 +201,83 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         Ok(((places.end - places.start) * PAGE_BYTES, refused))
     }
 
-    /// Leaves the slice where the medium accepts writes and keeps none. One reading of what was written last is enough
-    /// where it holds; else other content is written to a few places and read, and the right one put back.
+    /// Leaves the slice where the medium accepts writes and keeps none. One reading of what was written last is enough where
+    /// it holds. Else it may be that place alone which fails, so that other places are written and read. Nothing that does not
+    /// hold is written again: reading finds it.
     fn taken(&mut self, task: Task) -> Result<(), Left> {
         let layout = *self.state.layout();
-        let last: Vec<u64> = match layout.load {
-            WearLoad::RandomSync { .. } => {
-                let places = layout.pages * task.index / SLICES..layout.pages * (task.index + 1) / SLICES;
-                places
-                    .rev()
-                    .take(MOST_SAMPLES)
-                    .map(|place| block_at(layout.unit, task.cycle, place, layout.pages))
-                    .collect()
-            }
-            WearLoad::Whole | WearLoad::Other => {
-                layout.slice(task.slice(layout.unit)).rev().take(MOST_SAMPLES).collect()
-            }
-        };
-        let failed = self.state.failed();
-        let fine = |page: &u64| failed.count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0;
-        let samples: Vec<u64> = last.into_iter().filter(fine).take(SAMPLES).collect();
-        let Some(first) = samples.first() else { return Ok(()) };
-        if self.holds_page(layout, *first, task.cycle)? {
+        let last = self.places_of(task).rev().take(MOST_SAMPLES).find(|page| self.is_fine(*page));
+        let Some(last) = last else { return Ok(()) };
+        if self.holds_page(layout, last, task.cycle)? {
             return Ok(());
         }
-        let other = Layout { unit: mixed(layout.unit, 1), ..layout };
-        let mut holds = false;
-        for page in samples {
-            sentinel::fill(&other, page, task.cycle, &mut self.wanted[..PAGE_BYTES as usize]);
-            let written = self.medium.write(page * PAGE_BYTES, &self.wanted[..PAGE_BYTES as usize]);
-            let written = written.and_then(|()| self.medium.sync()).is_ok();
-            holds = written && self.holds_page(other, page, task.cycle)?;
-            let back = self.rewritten(task, page..page + 1)?;
-            if holds && back {
-                return Ok(());
+        let mut accepted = false;
+        // What is written later in this cycle holds nothing that counts.
+        for index in task.index + 1..SLICES {
+            for page in self.samples(Task { index, ..task }) {
+                match self.keeps(task, page)? {
+                    Kept::Yes => return Ok(()),
+                    Kept::No => accepted = true,
+                    Kept::Refused => {}
+                }
+            }
+        }
+        // Behind the last slice, places that hold what was written, of that slice first: it is written again after a kill.
+        for index in (0..=task.index).rev().filter(|_| task.index + 1 == SLICES) {
+            for page in self.samples(Task { index, ..task }) {
+                if !self.holds_page(layout, page, task.cycle)? {
+                    continue;
+                }
+                let kept = self.keeps(task, page)?;
+                let back = kept == Kept::Refused || self.rewritten(task, page..page + 1)?;
+                match kept {
+                    Kept::Yes if back => return Ok(()),
+                    Kept::Refused => {}
+                    Kept::Yes | Kept::No => accepted = true,
+                }
             }
         }
         self.holds(task, Fault::Errs)?;
-        Err(Left::Trouble(if holds { Trouble::RefusesWrites } else { Trouble::DropsWrites }))
+        Err(Left::Trouble(if accepted { Trouble::DropsWrites } else { Trouble::RefusesWrites }))
+    }
+
+    /// The pages of a slice of writing, in their order.
+    fn places_of(&self, task: Task) -> impl DoubleEndedIterator<Item = u64> + use<M, K> {
+        let layout = *self.state.layout();
+        let slice = match layout.load {
+            WearLoad::RandomSync { .. } => layout.pages * task.index / SLICES..layout.pages * (task.index + 1) / SLICES,
+            WearLoad::Whole | WearLoad::Other => layout.slice(task.slice(layout.unit)),
+        };
+        slice.map(move |place| match layout.load {
+            WearLoad::RandomSync { .. } => block_at(layout.unit, task.cycle, place, layout.pages),
+            WearLoad::Whole | WearLoad::Other => place,
+        })
+    }
+
+    fn is_fine(&self, page: u64) -> bool {
+        self.state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
+    }
+
+    /// Some pages of a slice, spread over it, that never failed.
+    fn samples(&self, task: Task) -> Vec<u64> {
+        let all = self.state.layout().pages / SLICES;
+        let step = (all as usize / SAMPLES).max(1);
+        self.places_of(task).step_by(step).take(SAMPLES).filter(|page| self.is_fine(*page)).collect()
+    }
+
+    /// Whether a page keeps other content, which is left there.
+    fn keeps(&mut self, task: Task, page: u64) -> Result<Kept, Left> {
+        let layout = *self.state.layout();
+        let other = Layout { unit: mixed(layout.unit, 1), ..layout };
+        sentinel::fill(&other, page, task.cycle, &mut self.wanted[..PAGE_BYTES as usize]);
+        let written = self.medium.write(page * PAGE_BYTES, &self.wanted[..PAGE_BYTES as usize]);
+        match written.and_then(|()| self.medium.sync()) {
+            Ok(()) if self.holds_page(other, page, task.cycle)? => Ok(Kept::Yes),
+            Ok(()) => Ok(Kept::No),
+            Err(Refused { fault: Fault::Gone, .. }) => Err(Left::Trouble(Trouble::Gone)),
+            Err(Refused { fault: Fault::Hung, .. }) => Err(Left::Trouble(Trouble::Hung)),
+            Err(_) => Ok(Kept::Refused),
+        }
     }
 
     /// Whether the first sector of a page holds its stamp.

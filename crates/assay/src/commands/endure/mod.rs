@@ -4,6 +4,7 @@ mod session;
 mod target;
 mod words;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -33,6 +34,22 @@ pub(super) fn endure(args: EndureArgs) -> Result<Exit, Failure> {
     signals::in_child(|| work(&args), Vec::new)
 }
 
+/// Each target once, and the control none of them.
+fn apart(args: &EndureArgs) -> Result<(), Failure> {
+    let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let targets: Vec<PathBuf> = args.targets.iter().map(|path| place(path)).collect();
+    if let Some(at) = (1..targets.len()).find(|at| targets[..*at].contains(&targets[*at])) {
+        return Err(Failure::usage(format!("{} is named twice; nothing was touched", shown(&args.targets[at]))));
+    }
+    match &args.control {
+        Some(control) if targets.contains(&place(control)) => Err(Failure::usage(format!(
+            "--control {} is a target; name another medium in the same reader; nothing was touched",
+            shown(control)
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     for named in &args.overwrite {
         if !args.targets.contains(named) {
@@ -42,6 +59,7 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
             )));
         }
     }
+    apart(args)?;
     let logs = DataDirectory::made(LOGS)?;
     let control = Control::default();
     signals::stop_on_signals(&control)?;

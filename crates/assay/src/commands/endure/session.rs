@@ -286,8 +286,9 @@ impl Session {
         if let Some(trouble) = self.wear.look() {
             return Ok(Some(Some(trouble)));
         }
-        // Only a slice that is written shows that writes are kept again.
-        if changed || self.wear.state().is_troubled() && !self.noted {
+        // Only a slice that is written shows that writes are kept again; each try may write all of it.
+        let writes = self.wear.state().task().phase == Phase::Write;
+        if changed || writes || self.wear.state().is_troubled() && !self.noted {
             self.noted = true;
             self.note_attached(true)?;
         }

@@ -22,6 +22,7 @@ pub(super) fn trouble(trouble: Trouble) -> &'static str {
         Trouble::RefusesWrites => "it refuses writes",
         Trouble::DropsWrites => "it accepts writes and keeps none",
         Trouble::Exchanged => "it holds what another test wrote",
+        Trouble::LogBehind => "it holds later cycles than the log, which is an older copy",
     }
 }
 
