@@ -42,9 +42,9 @@ fn units_in(groups: &[SurviveGroup]) -> usize {
 /// What units do, after "half of them".
 fn happens(milestone: Milestone) -> String {
     match milestone {
-        Milestone::FirstError => "have had an error".to_owned(),
+        Milestone::FirstError => "have had an error or died".to_owned(),
         Milestone::Death => "have died".to_owned(),
-        share => format!("have lost {} of their sectors", share.name().replace('%', " %")),
+        share => format!("have lost {} of their sectors or died", share.name().replace('%', " %")),
     }
 }
 
@@ -281,6 +281,14 @@ fn items(answer: &Survival) -> Vec<(String, String)> {
                 grouped(i64::from(pair.assignments))
             ),
         );
+    }
+    if answer.without_site > 0 {
+        let units = counted(answer.without_site as usize, "unit");
+        add("note", format!("{units} without a site: units are not compared within their sites"));
+    }
+    if !answer.loads.is_empty() {
+        let loads: Vec<String> = answer.loads.iter().map(|load| clean(load)).collect();
+        add("note", format!("a group has units of several loads ({}); --by load separates them", loads.join(", ")));
     }
     if answer.groups.iter().any(|group| group.median.high.is_none()) {
         add("note", "? is no bound: that takes at least six units, or more failures".to_owned());

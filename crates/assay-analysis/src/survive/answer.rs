@@ -49,6 +49,10 @@ pub struct Survival {
     pub chance: f64,
     /// Whether units were compared with those of their site alone.
     pub by_site: bool,
+    /// Units that name no site, where others do: sites are then left aside.
+    pub without_site: u32,
+    /// Loads of which units of a group were worn, where they are several.
+    pub loads: Vec<String>,
     /// The groups, by name.
     pub groups: Vec<SurviveGroup>,
     /// Two groups each; empty of one group, and of more than are compared.
@@ -263,7 +267,7 @@ pub fn survive(lives: &Lives, options: &SurviveOptions) -> Option<Survival> {
         }
     }
     let longest = placed.iter().map(|placed| placed.life.time).fold(0.0, f64::max);
-    let at = if options.at.is_empty() { round_times(longest) } else { options.at.clone() };
+    let at = if options.at.is_empty() { round_times(longest, options.axis) } else { options.at.clone() };
     let mut groups = Vec::new();
     // Where every unit of a group is left out, there is no such group.
     let mut numbers = Vec::new();
@@ -275,6 +279,9 @@ pub fn survive(lives: &Lives, options: &SurviveOptions) -> Option<Survival> {
         }
     }
     let by_site = strata(&placed, &options.by).is_some();
+    let siteless = placed.iter().filter(|placed| !placed.unit.labels.contains_key("site")).count();
+    let without_site = if siteless == placed.len() { 0 } else { siteless as u32 };
+    let loads = pooled_loads(&placed, &options.by);
     let too_many = numbers.len() > MOST_COMPARED;
     let pairs = if too_many { Vec::new() } else { pairs(&placed, &numbers, options) };
     let SurviveOptions { milestone, axis, level, chance, .. } = *options;
@@ -286,6 +293,8 @@ pub fn survive(lives: &Lives, options: &SurviveOptions) -> Option<Survival> {
         level,
         chance,
         by_site,
+        without_site,
+        loads,
         groups,
         pairs,
         too_many,
@@ -293,15 +302,17 @@ pub fn survive(lives: &Lives, options: &SurviveOptions) -> Option<Survival> {
     })
 }
 
-/// Up to three round times of equal distance, up to the longest.
-fn round_times(longest: f64) -> Vec<f64> {
-    if longest <= 0.0 {
+/// Up to three round times of equal distance, up to the longest; a cycle at least.
+fn round_times(longest: f64, axis: Axis) -> Vec<f64> {
+    let least = if axis == Axis::Cycles { 1.0 } else { 0.0 };
+    if longest <= least {
         return Vec::new();
     }
     let third = longest / 3.0;
     let decade = 10f64.powf(third.log10().floor());
     let step = [5.0, 2.0, 1.0].iter().map(|factor| factor * decade).find(|step| *step <= third).unwrap_or(decade);
-    (1..=3).map(|times| f64::from(times) * step).collect()
+    let step = step.max(least);
+    (1..=3).map(|times| f64::from(times) * step).filter(|time| *time <= longest).collect()
 }
 
 fn group(name: String, own: &[&Placed], causes: &[String], at: &[f64], level: f64) -> Option<SurviveGroup> {
@@ -362,6 +373,19 @@ fn group(name: String, own: &[&Placed], causes: &[String], at: &[f64], level: f6
     })
 }
 
+/// The loads of units, where a group has several.
+fn pooled_loads(placed: &[Placed<'_>], by: &Grouping) -> Vec<String> {
+    if *by == Grouping::Label("load".to_owned()) {
+        return Vec::new();
+    }
+    let loads = |group: Option<usize>| -> BTreeSet<&String> {
+        let own = placed.iter().filter(|placed| group.is_none_or(|group| placed.group == group));
+        own.filter_map(|placed| placed.unit.labels.get("load")).collect()
+    };
+    let several = placed.iter().any(|placed| loads(Some(placed.group)).len() > 1);
+    if several { loads(None).into_iter().cloned().collect() } else { Vec::new() }
+}
+
 /// Sites as strata, where units are not grouped by them and several of them are named by all units.
 fn strata<'p>(placed: &'p [Placed<'_>], by: &Grouping) -> Option<Vec<&'p str>> {
     if *by == Grouping::Label("site".to_owned()) {
@@ -393,7 +417,7 @@ fn pairs(placed: &[Placed<'_>], numbers: &[usize], options: &SurviveOptions) -> 
             first,
             second,
             p: found.p,
-            least_p: (found.least_p * count as f64).min(1.0),
+            least_p: found.least_p,
             assignments: found.assignments,
             all_assignments: found.all,
             assumed_ratio: test.assumed_ratio(),
@@ -402,7 +426,11 @@ fn pairs(placed: &[Placed<'_>], numbers: &[usize], options: &SurviveOptions) -> 
         };
         pairs.push((pair, members));
     }
-    adjust(&mut pairs);
+    let smallest: Vec<f64> = pairs.iter().map(|(pair, _)| pair.least_p).collect();
+    let found: Vec<f64> = pairs.iter().map(|(pair, _)| pair.p).collect();
+    for ((pair, _), (p, least)) in pairs.iter_mut().zip(adjusted(&found).into_iter().zip(adjusted(&smallest))) {
+        (pair.p, pair.least_p) = (p, least);
+    }
     let alpha = ((1.0 - options.level) * 1e9).round() / 1e9;
     for (pair, members) in &mut pairs {
         if pair.p > alpha {
@@ -413,16 +441,18 @@ fn pairs(placed: &[Placed<'_>], numbers: &[usize], options: &SurviveOptions) -> 
     pairs.into_iter().map(|(pair, _)| pair).collect()
 }
 
-/// Holm's step-down: the smallest counts for all pairs, the next for one less.
-fn adjust(pairs: &mut [(Pair, Vec<Member>)]) {
-    let mut order: Vec<usize> = (0..pairs.len()).collect();
-    order.sort_by(|a, b| pairs[*a].0.p.total_cmp(&pairs[*b].0.p));
+/// Holm's step-down: the smallest counts for all pairs, the next for one less. It grows with each, so that it makes the least of
+/// all outcomes of the least of each pair.
+fn adjusted(found: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by(|a, b| found[*a].total_cmp(&found[*b]));
+    let mut all = vec![1.0; found.len()];
     let mut least = 0.0f64;
     for (rank, at) in order.into_iter().enumerate() {
-        let left = (pairs.len() - rank) as f64;
-        least = least.max((pairs[at].0.p * left).min(1.0));
-        pairs[at].0.p = least;
+        least = least.max((found[at] * (found.len() - rank) as f64).min(1.0));
+        all[at] = least;
     }
+    all
 }
 
 /// What would separate two groups that differ as these seem to: watched as long as now, and until all fail.
@@ -555,8 +585,9 @@ mod tests {
 
     #[test]
     fn stated_times_are_round() {
-        assert_eq!(round_times(3400.0), [1000.0, 2000.0, 3000.0]);
-        assert_eq!(round_times(7.0), [2.0, 4.0, 6.0]);
-        assert!(round_times(0.0).is_empty());
+        assert_eq!(round_times(3400.0, Axis::Cycles), [1000.0, 2000.0, 3000.0]);
+        assert_eq!(round_times(7.0, Axis::Cycles), [2.0, 4.0, 6.0]);
+        assert!(round_times(0.0, Axis::Cycles).is_empty());
+        assert_eq!(round_times(2.0, Axis::Cycles), [1.0, 2.0]);
     }
 }

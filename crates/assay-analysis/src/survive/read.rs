@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::endurance::{self, ENDURANCE_SCHEMA, Endurance, LifeEnd};
 use assay_core::text::{clean, quoted};
 use serde_json::Value;
 
 use super::survey;
 use super::unit::{End, Lives, Milestone, Reached, Unit};
+
+/// Most units of a sheet: each is compared with all others.
+const MOST_UNITS: usize = 20_000;
 
 /// A file is none of those that are read, or contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,27 +28,39 @@ pub struct ReadError {
 /// The first file that cannot be read.
 pub fn read_lives<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Lives, ReadError> {
     let mut lives = Lives::default();
-    let mut documents: Vec<(String, Unit)> = Vec::new();
+    let mut documents: Vec<Kept> = Vec::new();
     for (file, text) in files {
         let text = text.trim_start_matches('\u{feff}');
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let failed = |problem: String| ReadError { file: file.to_owned(), problem };
         if text.trim_start().starts_with(['{', '[']) {
-            documents_of(stem, text, &mut documents, &mut lives).map_err(failed)?;
+            documents_of((file, stem), text, &mut documents, &mut lives).map_err(failed)?;
         } else if survey::is_statistics(text) {
-            lives.add(survey::statistics(stem, text).map_err(failed)?);
+            let unit = survey::statistics(stem, text).map_err(failed)?;
+            lives.add(unit).map_err(failed)?;
         } else {
             sheet(text, &mut lives).map_err(failed)?;
         }
     }
-    documents.into_iter().for_each(|(_, unit)| lives.units.push(unit));
+    for Kept { unit, file, .. } in documents {
+        lives.add(unit).map_err(|problem| ReadError { file, problem })?;
+    }
     Ok(lives)
 }
 
 // Documents of `assay endure`, and states of the survey's tool.
 
-fn documents_of(stem: &str, text: &str, known: &mut Vec<(String, Unit)>, lives: &mut Lives) -> Result<(), String> {
+/// A document of `assay endure`.
+struct Kept {
+    /// Of the test.
+    id: String,
+    updated: String,
+    file: String,
+    unit: Unit,
+}
+
+fn documents_of((file, stem): (&str, &str), text: &str, kept: &mut Vec<Kept>, lives: &mut Lives) -> Result<(), String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?;
     let all = match value {
         Value::Array(all) => all,
@@ -54,49 +70,90 @@ fn documents_of(stem: &str, text: &str, known: &mut Vec<(String, Unit)>, lives: 
         if value["state"]["rounds_completed"].is_u64() {
             let state: survey::State =
                 serde_json::from_value(value).map_err(|error| format!("this is no state of mfst: {error}"))?;
-            lives.add(survey::state(stem, &state));
+            lives.add(survey::state(stem, &state))?;
             continue;
         }
-        let (id, unit) = endurance(&value).ok_or("this is neither a document of assay endure nor a state of mfst")?;
-        // Two documents of the same life: the later one.
-        match known.iter_mut().find(|(other, _)| *other == id) {
-            Some((_, earlier)) if unit.cycles >= earlier.cycles => *earlier = unit,
-            Some(_) => {}
-            None => known.push((id, unit)),
+        if !value["milestones"].is_object() {
+            return Err("this is neither a document of assay endure nor a state of mfst".to_owned());
+        }
+        let document: Endurance =
+            serde_json::from_value(value).map_err(|error| format!("this is no document of assay endure: {error}"))?;
+        if document.schema != ENDURANCE_SCHEMA {
+            return Err(format!("version {} of the document; this program reads {ENDURANCE_SCHEMA}", document.schema));
+        }
+        let (id, updated) = (document.id.clone(), document.updated.clone());
+        let unit = unit_of_document(document)?;
+        let new = Kept { id, updated, file: file.to_owned(), unit };
+        // Two documents of the same life: the later one. A unit that is tested again is worn already.
+        if let Some(known) = kept.iter_mut().find(|known| known.id == new.id) {
+            if (new.unit.cycles, &new.updated) >= (known.unit.cycles, &known.updated) {
+                *known = new;
+            }
+        } else if kept.iter().any(|known| known.unit.is_same(&new.unit)) {
+            let unit = clean(&new.unit.name);
+            return Err(format!("unit {unit} has another test in these files: name the files of one of them"));
+        } else {
+            kept.push(new);
         }
     }
     Ok(())
 }
 
-/// A document of `assay endure`.
-fn endurance(value: &Value) -> Option<(String, Unit)> {
-    let word = |value: &Value| value.as_str().map(str::to_owned);
-    let id = word(&value["id"])?;
-    let reached =
-        |value: &Value| value["cycle"].as_u64().map(|cycle| Reached { cycle, bytes: value["written_bytes"].as_u64() });
-    let marks = value["milestones"].as_object()?;
-    let end = match value["end"]["state"].as_str()? {
-        "died" => End::Died { cause: words(value["end"]["cause"].as_str().unwrap_or("unknown")) },
-        "censored" => End::Censored { reason: words(value["end"]["reason"].as_str().unwrap_or("unknown")) },
-        _ => End::Running,
+fn unit_of_document(document: Endurance) -> Result<Unit, String> {
+    let of = document.milestones;
+    let marks = [
+        (Milestone::FirstError, of.first_error),
+        (Milestone::PerMille, of.per_mille),
+        (Milestone::OnePercent, of.one_percent),
+        (Milestone::TenPercent, of.ten_percent),
+        (Milestone::Quarter, of.quarter),
+        (Milestone::Half, of.half),
+        (Milestone::Death, of.death),
+    ];
+    let reached = |at: endurance::Reached| Reached { cycle: at.cycle, bytes: Some(at.written_bytes) };
+    let milestones = marks.into_iter().map(|(milestone, at)| (milestone, at.map(reached))).collect();
+    in_order(&milestones, document.cycles)?;
+    let end = match document.end {
+        LifeEnd::Running => End::Running,
+        LifeEnd::Died { cause } => End::Died { cause: word(&cause) },
+        LifeEnd::Censored { reason } => End::Censored { reason: word(&reason) },
     };
-    let watched = |milestone: Milestone| Some((milestone, reached(marks.get(milestone.field())?)));
-    let mut labels: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in value["labels"].as_object().into_iter().flatten() {
-        labels.extend(word(value).map(|value| (name.clone(), value)));
-    }
-    labels.extend(word(&value["load"]["load"]).map(|load| ("load".to_owned(), words(&load))));
-    let unit = Unit {
-        name: word(&value["unit"]).unwrap_or_else(|| id.clone()),
-        model: word(&value["model"]),
+    let mut labels = document.labels;
+    labels.insert("load".to_owned(), document.load.name().to_owned());
+    Ok(Unit {
+        name: document.unit.unwrap_or(document.id),
+        model: document.model,
         labels,
-        cycles: value["cycles"].as_u64()?,
-        bytes: value["written_bytes"].as_u64(),
-        cycle_bytes: value["area_bytes"].as_u64(),
-        milestones: Milestone::ALL.into_iter().filter_map(watched).collect(),
+        cycles: document.cycles,
+        bytes: Some(document.written_bytes),
+        cycle_bytes: Some(document.area_bytes),
+        milestones,
+        watched_to: BTreeMap::new(),
         end,
-    };
-    Some((id, unit))
+    })
+}
+
+/// The name of a cause as sheets write it, with blanks.
+fn word(cause: &impl serde::Serialize) -> String {
+    serde_json::to_value(cause).ok().and_then(|name| name.as_str().map(words)).unwrap_or_default()
+}
+
+/// Whether milestones are reached in their order, in cycles that there were.
+fn in_order(milestones: &BTreeMap<Milestone, Option<Reached>>, cycles: u64) -> Result<(), String> {
+    let mut before: Option<(Milestone, u64)> = None;
+    for (milestone, reached) in milestones {
+        let Some(Reached { cycle, .. }) = *reached else { continue };
+        let name = milestone.name();
+        if cycle == 0 || cycle > cycles.saturating_add(1) {
+            let most = cycles.saturating_add(1);
+            return Err(format!("{name}: cycles count from 1 to one beyond those completed, {most}"));
+        }
+        if let Some((earlier, at)) = before.filter(|(_, at)| *at > cycle) {
+            return Err(format!("{name} in cycle {cycle}, but {} in cycle {at}: it comes first", earlier.name()));
+        }
+        before = Some((*milestone, cycle));
+    }
+    Ok(())
 }
 
 fn words(name: &str) -> String {
@@ -128,13 +185,18 @@ fn sheet(text: &str, lives: &mut Lives) -> Result<(), String> {
         let cell =
             |name: &str| head.iter().position(|own| own == name).and_then(|at| row.get(at)).filter(|c| !c.is_empty());
         let unit = unit_of(&head, &cell).map_err(|problem| format!("line {line}: {problem}"))?;
-        let same = |known: &Unit| known.name == unit.name && known.model == unit.model;
-        if lives.units[before..].iter().any(same) {
+        if row.len() > head.len() {
+            return Err(format!("line {line}: {} fields, and {} columns", row.len(), head.len()));
+        }
+        if lives.units.len() - before >= MOST_UNITS {
+            return Err(format!("line {line}: more than {MOST_UNITS} units"));
+        }
+        if lives.units[before..].iter().any(|known| known.is_same(&unit)) {
             return Err(format!("line {line}: unit {} stands twice", clean(&unit.name)));
         }
         // What a sheet says of a unit that another file holds, as how it ended, is added to it.
-        match lives.units[..before].iter().any(same) {
-            true => lives.add(unit),
+        match lives.units[..before].iter().any(|known| known.is_same(&unit)) {
+            true => lives.add(unit).map_err(|problem| format!("line {line}: {problem}"))?,
             false => lives.units.push(unit),
         }
     }
@@ -153,15 +215,9 @@ fn unit_of<'r>(head: &[String], cell: &impl Fn(&str) -> Option<&'r str>) -> Resu
     let mut milestones = BTreeMap::new();
     for milestone in Milestone::ALL.into_iter().filter(|milestone| head.iter().any(|name| name == milestone.name())) {
         let cycle = number(milestone.name())?;
-        if cycle.is_some_and(|cycle| cycle == 0 || cycle > cycles.saturating_add(1)) {
-            return Err(format!(
-                "{}: cycles count from 1 to one beyond those completed, {}",
-                milestone.name(),
-                cycles.saturating_add(1)
-            ));
-        }
         milestones.insert(milestone, cycle.map(|cycle| Reached { cycle, bytes: None }));
     }
+    in_order(&milestones, cycles)?;
     let cause = cell("cause").unwrap_or("unknown");
     let end = match cell("end").ok_or("end is missing: died, censored or running")? {
         "died" => End::Died { cause: words(cause) },
@@ -186,6 +242,7 @@ fn unit_of<'r>(head: &[String], cell: &impl Fn(&str) -> Option<&'r str>) -> Resu
         bytes,
         cycle_bytes: number("cycle-bytes")?.or(per_cycle),
         milestones,
+        watched_to: BTreeMap::new(),
         end,
     })
 }
@@ -218,29 +275,47 @@ mod tests {
         assert!(refused(&format!("{head}1,10,running,5\n")).contains("its end is not died"));
         assert!(refused(&format!("{head}1,10,died,12\n")).contains("one beyond"));
         assert!(refused(&format!("{head}1,10,running,\n1,11,running,\n")).contains("line 3: unit 1 stands twice"));
+        assert!(refused(&format!("{head}1,10,running,,5\n")).contains("line 2: 5 fields"));
+        assert!(
+            refused("unit,cycles,end,first_error,1%\n1,30,running,20,4\n").contains("1% in cycle 4, but first-error")
+        );
         assert!(refused("{}").contains("neither"));
         assert!(refused("{").contains("no JSON"));
     }
 
+    fn document(id: &str, cycles: u64, end: &str) -> String {
+        format!(
+            r#"{{"schema":1,"id":"{id}","started":"2026-01-01T00:00:00Z","updated":"2026-02-01T00:00:00Z","model":"A","unit":"s1",
+            "capacity_bytes":100,"area_bytes":100,"load":{{"load":"whole"}},"cycles":{cycles},"written_bytes":{},
+            "uncounted_bytes":0,"read_bytes":1,"failed_sectors":1,"sectors":1,"kinds":{{}},"healed":0,
+            "milestones":{{"first_error":{{"cycle":7,"written_bytes":650}},"half":null}},"end":{end},"labels":{{"site":"north"}}}}"#,
+            cycles * 100
+        )
+    }
+
     #[test]
     fn documents_are_read_and_the_later_of_two_counts() {
-        let of = |cycles: u64, end: &str| {
-            format!(
-                r#"{{"schema":1,"id":"00ff","model":"A","unit":"s1","area_bytes":100,"load":{{"load":"whole"}},"cycles":{cycles},
-                "written_bytes":{},"milestones":{{"first_error":{{"cycle":7,"written_bytes":650}},"half":null}},"end":{end},
-                "labels":{{"site":"north"}}}}"#,
-                cycles * 100
-            )
-        };
-        let (early, late) = (of(10, r#"{"state":"running"}"#), of(20, r#"{"state":"died","cause":"read_only"}"#));
+        let early = document("00ff", 10, r#"{"state":"running"}"#);
+        let late = document("00ff", 20, r#"{"state":"died","cause":"read_only"}"#);
         let lives = read_lives([("b.json", late.as_str()), ("a.json", early.as_str())]).unwrap();
         let [unit] = &lives.units[..] else { panic!("{lives:?}") };
         assert_eq!((unit.cycles, unit.labels["site"].as_str(), unit.labels["load"].as_str()), (20, "north", "whole"));
         assert_eq!(unit.end, End::Died { cause: "read only".to_owned() });
         assert_eq!(unit.milestones[&Milestone::FirstError], Some(Reached { cycle: 7, bytes: Some(650) }));
-        assert!(
-            unit.milestones.contains_key(&Milestone::Half) && !unit.milestones.contains_key(&Milestone::TenPercent)
-        );
+    }
+
+    #[test]
+    fn a_unit_is_one_life_in_documents_and_sheets() {
+        let running = document("00ff", 20, r#"{"state":"running"}"#);
+        let sheet = "unit,model,cycles,end,cause\ns1,A,20,died,vanished\n";
+        let lives = read_lives([("a.json", running.as_str()), ("ends.csv", sheet)]).unwrap();
+        assert_eq!(lives.units.len(), 1);
+        assert_eq!(lives.units[0].end, End::Died { cause: "vanished".to_owned() });
+        let again = document("0100", 30, r#"{"state":"running"}"#);
+        let refused = read_lives([("a.json", running.as_str()), ("b.json", again.as_str())]).unwrap_err();
+        assert!(refused.to_string().contains("b.json: unit s1 has another test"), "{refused}");
+        let early = document("00ff", 3, r#"{"state":"running"}"#);
+        assert!(read_lives([("a.json", early.as_str())]).unwrap_err().to_string().contains("one beyond"));
     }
 
     #[test]

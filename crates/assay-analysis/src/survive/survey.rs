@@ -30,6 +30,7 @@ fn of_file(stem: &str) -> Unit {
         bytes: None,
         cycle_bytes: None,
         milestones: BTreeMap::new(),
+        watched_to: BTreeMap::new(),
         end: End::Running,
     }
 }
@@ -87,23 +88,26 @@ struct Rounds {
     twenty_five_percent_failure_round: Option<u64>,
 }
 
-/// The unit of a state. It is written as a round begins, and none begins with half of the sectors failed.
+/// The unit of a state. It is written as a round begins, so that it never holds 50 %. The tool watches for 0.1 and 1 % since
+/// August 2025 (daa4106): a state with an error and neither of them may be older.
 pub(super) fn state(stem: &str, state: &State) -> Unit {
     let of = &state.state;
     let reached = |round: Option<u64>| round.map(|round| in_round(round, None));
+    let (per_mille, percent) = (of.rounds_to_0_1_threshold, of.rounds_to_1_threshold);
+    let shares = per_mille.is_some() || percent.is_some() || of.first_failure_round.is_none();
     let milestones = [
-        (Milestone::FirstError, of.first_failure_round),
-        (Milestone::PerMille, of.rounds_to_0_1_threshold),
-        (Milestone::OnePercent, of.rounds_to_1_threshold),
-        (Milestone::TenPercent, of.ten_percent_failure_round),
-        (Milestone::Quarter, of.twenty_five_percent_failure_round),
-        (Milestone::Half, None),
+        (Milestone::FirstError, of.first_failure_round, true),
+        (Milestone::PerMille, per_mille, shares),
+        (Milestone::OnePercent, percent, shares),
+        (Milestone::TenPercent, of.ten_percent_failure_round, true),
+        (Milestone::Quarter, of.twenty_five_percent_failure_round, true),
     ];
+    let watched = milestones.into_iter().filter(|(.., watched)| *watched);
     Unit {
         cycles: of.rounds_completed,
         bytes: Some(of.bytes_written),
         cycle_bytes: Some(state.device_geometry.detected_size),
-        milestones: milestones.into_iter().map(|(milestone, round)| (milestone, reached(round))).collect(),
+        milestones: watched.map(|(milestone, round, _)| (milestone, reached(round))).collect(),
         ..of_file(stem)
     }
 }
@@ -139,6 +143,9 @@ mod tests {
         let cycle = |milestone| unit.milestones[&milestone].map(|reached| reached.cycle);
         assert_eq!(cycle(Milestone::FirstError), Some(4634));
         assert_eq!((cycle(Milestone::PerMille), cycle(Milestone::OnePercent)), (Some(4991), None));
-        assert!(unit.milestones.contains_key(&Milestone::Half) && !unit.milestones.contains_key(&Milestone::Death));
+        assert!(!unit.milestones.contains_key(&Milestone::Half) && !unit.milestones.contains_key(&Milestone::Death));
+        let older = text.replace(",\n            \"rounds_to_0_1_threshold\":4990", "");
+        let unit = state("Kioxia_1_state", &serde_json::from_str(&older).unwrap());
+        assert!(!unit.milestones.contains_key(&Milestone::PerMille), "nobody knows whether it was watched for");
     }
 }

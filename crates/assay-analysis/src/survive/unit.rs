@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_core::text::clean;
 use assay_core::units::{Bytes, grouped};
 use serde::Serialize;
 
@@ -41,19 +42,6 @@ impl Milestone {
             Self::TenPercent => "10%",
             Self::Quarter => "25%",
             Self::Half => "50%",
-            Self::Death => "death",
-        }
-    }
-
-    /// The field of a document of `assay endure`.
-    pub(super) fn field(self) -> &'static str {
-        match self {
-            Self::FirstError => "first_error",
-            Self::PerMille => "per_mille",
-            Self::OnePercent => "one_percent",
-            Self::TenPercent => "ten_percent",
-            Self::Quarter => "quarter",
-            Self::Half => "half",
             Self::Death => "death",
         }
     }
@@ -164,6 +152,8 @@ pub struct Unit {
     pub cycle_bytes: Option<u64>,
     /// What was watched for; `None` where it was not reached. Nothing is known of what is missing here.
     pub milestones: BTreeMap<Milestone, Option<Reached>>,
+    /// Cycles until which a milestone was watched for, where these are fewer than those completed.
+    pub watched_to: BTreeMap<Milestone, u64>,
     /// How it was last seen.
     pub end: End,
 }
@@ -202,6 +192,13 @@ impl Unit {
             Milestone::Death => None,
             other => self.milestones.get(&other).copied().ok_or(Silent::NotWatched)?,
         };
+        // Where a later one was reached, this one was reached, too, and nobody saw it.
+        let later = Milestone::ALL.iter().filter(|other| **other > milestone && **other != Milestone::Death);
+        if reached.is_none() && later.filter_map(|other| self.milestones.get(other)).any(Option::is_some) {
+            return Err(Silent::NotWatched);
+        }
+        let watched = self.watched_to.get(&milestone).filter(|_| reached.is_none()).copied();
+        let death = death.filter(|_| watched.is_none());
         let event = match (reached, death) {
             (Some(reached), _) => Some((reached, milestone.title().to_owned())),
             (None, Some((at, cause))) if milestone == Milestone::Death => Some((at, cause)),
@@ -211,8 +208,9 @@ impl Unit {
         let of_cycle = |cycle: u64| self.cycle_bytes.map(|each| cycle as f64 * each as f64);
         let time = match (axis, &event) {
             (Axis::Cycles, Some((at, _))) => Some(at.cycle as f64),
-            (Axis::Cycles, None) => Some(self.cycles as f64),
+            (Axis::Cycles, None) => Some(watched.unwrap_or(self.cycles) as f64),
             (Axis::Bytes, Some((at, _))) => at.bytes.map(|bytes| bytes as f64).or_else(|| of_cycle(at.cycle)),
+            (Axis::Bytes, None) if watched.is_some() => watched.and_then(of_cycle),
             (Axis::Bytes, None) => self.bytes.map(|bytes| bytes as f64).or_else(|| of_cycle(self.cycles)),
         };
         Ok(Seen { time: time.ok_or(Silent::NoBytes)?, cause: event.map(|(_, cause)| cause) })
@@ -272,15 +270,61 @@ pub struct Lives {
 
 impl Lives {
     /// Adds a unit. What two files of the same unit say is put together: the survey's tool writes two of each.
-    pub(super) fn add(&mut self, unit: Unit) {
-        let same = |known: &&mut Unit| known.name == unit.name && known.model == unit.model;
-        let Some(known) = self.units.iter_mut().find(same) else { return self.units.push(unit) };
-        if unit.cycles > known.cycles {
-            (known.cycles, known.bytes) = (unit.cycles, unit.bytes.or(known.bytes));
+    ///
+    /// # Errors
+    /// Two files that contradict each other about its end.
+    pub(super) fn add(&mut self, unit: Unit) -> Result<(), String> {
+        let Some(known) = self.units.iter_mut().find(|known| known.is_same(&unit)) else {
+            self.units.push(unit);
+            return Ok(());
+        };
+        let ends = |one: &Unit, other: &Unit| one.end != End::Running && other.cycles > one.cycles;
+        let differ = known.end != unit.end && known.end != End::Running && unit.end != End::Running;
+        if differ || ends(known, &unit) || ends(&unit, known) {
+            return Err(format!(
+                "unit {}: {} by one file, {} by another; correct one of them",
+                clean(&unit.name),
+                known.last_seen(),
+                unit.last_seen()
+            ));
         }
-        known.cycle_bytes = known.cycle_bytes.or(unit.cycle_bytes);
-        for (milestone, reached) in unit.milestones {
-            let entry = known.milestones.entry(milestone).or_insert(reached);
+        known.join(unit);
+        Ok(())
+    }
+}
+
+impl Unit {
+    /// Whether both are of one unit. Names of files have lines where models have blanks.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let model = |unit: &Self| unit.model.as_ref().map(|model| model.replace('_', " "));
+        self.name == other.name && model(self) == model(other)
+    }
+
+    fn last_seen(&self) -> String {
+        let cycles = grouped(i64::try_from(self.cycles).unwrap_or(i64::MAX));
+        match &self.end {
+            End::Running => format!("running after {cycles} cycles"),
+            End::Died { cause } => format!("dead after {cycles} cycles ({})", clean(cause)),
+            End::Censored { reason } => format!("last seen after {cycles} cycles ({})", clean(reason)),
+        }
+    }
+
+    /// Until which cycle a milestone was watched for.
+    fn watch(&self, milestone: Milestone) -> Option<u64> {
+        self.milestones.get(&milestone)?;
+        Some(self.watched_to.get(&milestone).copied().unwrap_or(self.cycles))
+    }
+
+    /// Takes what another file says of the same life.
+    fn join(&mut self, other: Self) {
+        let watched: Vec<(Milestone, u64)> =
+            Milestone::ALL.into_iter().filter_map(|m| Some((m, self.watch(m).max(other.watch(m))?))).collect();
+        if other.cycles > self.cycles {
+            (self.cycles, self.bytes) = (other.cycles, other.bytes.or(self.bytes));
+        }
+        self.cycle_bytes = self.cycle_bytes.or(other.cycle_bytes);
+        for (milestone, reached) in other.milestones {
+            let entry = self.milestones.entry(milestone).or_insert(reached);
             // The earlier of two, and the one that knows its bytes.
             let earlier = |a: Reached, b: Reached| {
                 if (a.cycle, a.bytes.is_none()) <= (b.cycle, b.bytes.is_none()) { a } else { b }
@@ -290,10 +334,11 @@ impl Lives {
                 (a, b) => a.or(b),
             };
         }
-        if known.end == End::Running {
-            known.end = unit.end;
+        self.watched_to = watched.into_iter().filter(|(_, cycles)| *cycles < self.cycles).collect();
+        if self.end == End::Running {
+            self.end = other.end;
         }
-        known.labels.extend(unit.labels);
+        self.labels.extend(other.labels);
     }
 }
 
@@ -310,6 +355,7 @@ mod tests {
             bytes: None,
             cycle_bytes: Some(10),
             milestones: BTreeMap::new(),
+            watched_to: BTreeMap::new(),
             end,
         }
     }
@@ -346,11 +392,51 @@ mod tests {
         let mut second = unit(110, End::Died { cause: "hung".to_owned() });
         second.milestones.insert(Milestone::FirstError, Some(Reached { cycle: 60, bytes: None }));
         second.milestones.insert(Milestone::Half, None);
-        lives.add(first);
-        lives.add(second);
+        lives.add(first).unwrap();
+        lives.add(second).unwrap();
         let [one] = &lives.units[..] else { panic!("{lives:?}") };
         assert_eq!((one.cycles, one.milestones.len()), (110, 2));
         assert_eq!(one.milestones[&Milestone::FirstError].unwrap().bytes, Some(600));
         assert!(matches!(one.end, End::Died { .. }));
+    }
+
+    #[test]
+    fn files_that_contradict_each_other_are_refused_in_any_order() {
+        let died = || unit(50, End::Died { cause: "hung".to_owned() });
+        let others = [
+            unit(77, End::Running),
+            unit(50, End::Died { cause: "read only".to_owned() }),
+            unit(50, End::Censored { reason: "reader".to_owned() }),
+        ];
+        for other in others {
+            for (a, b) in [(died(), other.clone()), (other.clone(), died())] {
+                let mut lives = Lives::default();
+                lives.add(a).unwrap();
+                let refused = lives.add(b).unwrap_err();
+                assert!(refused.contains("dead after 50 cycles (hung)"), "{refused}");
+            }
+        }
+    }
+
+    /// A state of 150 cycles says nothing of what came after it.
+    #[test]
+    fn a_milestone_counts_as_long_as_it_was_watched_for() {
+        let mut state = unit(150, End::Running);
+        state.milestones.insert(Milestone::Quarter, None);
+        let mut lives = Lives::default();
+        lives.add(state).unwrap();
+        lives.add(unit(400, End::Died { cause: "hung".to_owned() })).unwrap();
+        let one = &lives.units[0];
+        assert_eq!(one.seen(Milestone::Quarter, Axis::Cycles), Ok(Seen { time: 150.0, cause: None }));
+        assert_eq!(one.seen(Milestone::Quarter, Axis::Bytes).unwrap().time, 1500.0);
+        assert_eq!(one.seen(Milestone::Death, Axis::Cycles).unwrap().time, 401.0);
+    }
+
+    #[test]
+    fn a_milestone_before_one_that_was_reached_is_not_known() {
+        let mut unit = unit(150, End::Running);
+        unit.milestones.insert(Milestone::OnePercent, None);
+        unit.milestones.insert(Milestone::TenPercent, Some(Reached { cycle: 120, bytes: None }));
+        assert_eq!(unit.seen(Milestone::OnePercent, Axis::Cycles), Err(Silent::NotWatched));
     }
 }

@@ -81,7 +81,8 @@ impl Incidence {
         if time > self.known_to {
             return None;
         }
-        let (share, variance) = (self.share(time), self.variance(time));
+        // Sums of shares are 1 but for rounding.
+        let (share, variance) = (self.share(time).min(1.0), self.variance(time));
         let seen = self.until(time);
         let failed: f64 = seen.iter().map(|step| step.failed).sum();
         let known = failed + f64::from(seen.last().map_or(self.n, |step| step.left));

@@ -28,10 +28,14 @@ pub struct Separation {
     pub chance: f64,
 }
 
+/// Fewest draws beyond the critical statistic.
+const RESOLVED: f64 = 20.0;
+
 /// The statistic from which on groups of `units` with so many failures in all are told apart: units that did not fail are
 /// watched equally long, so that the test depends on the order of failures alone.
 fn critical(units: u32, failures: usize, alpha: f64, generator: &mut Generator) -> f64 {
-    if units > FEW {
+    // Draws do not resolve the chances of many pairs and of high levels.
+    if units > FEW || alpha * (ASSIGNMENTS as f64) < RESOLVED {
         return ChiSquared::new(1.0).map_or(f64::INFINITY, |chi| chi.inverse_cdf(1.0 - alpha));
     }
     let all = 2 * units as usize;
@@ -158,5 +162,11 @@ mod tests {
         assert!(units(8.0, 1.0) < units(4.0, 1.0) && units(4.0, 1.0) < units(4.0, 0.3));
         assert_eq!(usual(1.0, 1.0), None);
         assert_eq!(usual(1.05, 1.0), None);
+    }
+
+    #[test]
+    fn a_small_chance_of_error_takes_more_units() {
+        let units = |alpha| separation(4.0, 1.0, alpha, POWER).unwrap().units;
+        assert!(units(0.0001) > units(0.01), "{} {}", units(0.0001), units(0.01));
     }
 }

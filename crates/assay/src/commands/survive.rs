@@ -20,6 +20,13 @@ const LONGEST: u64 = 2 << 30;
 
 pub(super) fn survive(args: &SurviveArgs) -> Result<Exit, Failure> {
     let target = Target::new(&args.file, WITH_PICTURE)?;
+    let same = |file: &Path| std::fs::canonicalize(file).ok();
+    if let Some(output) = args.file.output.as_deref().and_then(same)
+        && let Some(input) = args.files.iter().find(|file| same(file).as_ref() == Some(&output))
+    {
+        let input = output::shown(input);
+        return Err(Failure::usage(format!("-o: {input} is read; name another file")));
+    }
     let answer = answered(args)?;
     target.deliver(&answer, args.json)?;
     Ok(Exit::Good)

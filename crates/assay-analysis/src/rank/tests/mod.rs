@@ -242,7 +242,7 @@ fn runs_on_media_of_unknown_kind_are_no_model() {
     assert_eq!(models, ["C", "B", "A"]);
     let left_out: Vec<String> =
         report.primary.excluded.iter().map(|out| format!("{} {}", out.record, out.reason)).collect();
-    let hint = "names no model; assay label it with model=…";
+    let hint = "names no model; name it: assay label ID model=…";
     assert_eq!(left_out, [format!("x {hint}"), format!("y {hint}")]);
     assert_eq!(split(&[records.clone()], By::Model).len(), 3);
     let note = nameless(&[records.clone()], By::Model).unwrap().to_string();
