@@ -26,8 +26,9 @@ const AGAIN: u32 = 2;
 
 /// More writes than a medium takes before it answers.
 const MOST_REFUSALS: u32 = 16;
-/// Pages of a slice that are tried where what was written last does not hold.
+/// Pages of a slice that are tried where what was written last does not hold, and how many times as many are looked at.
 const SAMPLES: usize = 8;
+const SPREAD: usize = 4;
 /// Most pages at the end of a slice among which one that never failed is looked for.
 const MOST_SAMPLES: usize = 1024;
 
@@ -222,8 +223,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
                 }
             }
         }
-        // Behind the last slice, places that hold what was written, of that slice first: it is written again after a kill.
-        for index in (0..=task.index).rev().filter(|_| task.index + 1 == SLICES) {
+        // Then places that hold what was written, of this slice first: it is written again after a kill.
+        for index in (0..=task.index).rev() {
             for page in self.samples(Task { index, ..task }) {
                 if !self.holds_page(layout, page, task.cycle)? {
                     continue;
@@ -261,8 +262,9 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// Some pages of a slice, spread over it, that never failed.
     fn samples(&self, task: Task) -> Vec<u64> {
         let all = self.state.layout().pages / SLICES;
-        let step = (all as usize / SAMPLES).max(1);
-        self.places_of(task).step_by(step).take(SAMPLES).filter(|page| self.is_fine(*page)).collect()
+        let step = (all as usize / (SPREAD * SAMPLES)).max(1);
+        let spread = self.places_of(task).step_by(step).take(2 * SPREAD * SAMPLES);
+        spread.filter(|page| self.is_fine(*page)).take(SAMPLES).collect()
     }
 
     /// Whether a page keeps other content, which is left there.

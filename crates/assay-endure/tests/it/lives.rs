@@ -173,7 +173,13 @@ fn check_milestones(state: &State, fates: &[Fate], before: u64) {
                 assert!(cycle.abs_diff(wanted) <= 1, "{share}: {cycle} for {wanted}")
             }
             (Some(Reached { cycle, .. }), None) => panic!("{share} in {cycle}, and never"),
-            (None, Some(wanted)) => assert!(wanted >= before, "{share} in {wanted} was missed before {before}"),
+            (None, Some(wanted)) => {
+                assert!(
+                    wanted >= before,
+                    "{share} in {wanted} was missed before {before}: {:?}",
+                    state.document(String::new())
+                )
+            }
             (None, None) => {}
         }
     }

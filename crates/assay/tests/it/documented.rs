@@ -91,7 +91,9 @@ fn prepared() -> Place {
     let units = "unit,model,site,cycles,first_error,end,cause\n1,Ultra,a,3400,2100,died,errors\n2,Ultra,b,4100,,running,\n\
         3,Ultra,a,3900,3500,censored,reader\n1,EVO,b,900,310,died,read_only\n2,EVO,a,2000,700,died,vanished\n";
     put("units.csv", units.into());
-    let life = r#"{"id":"00ff","model":"Ultra","unit":"4","cycles":900,"written_bytes":9000,"area_bytes":10,
+    let life = r#"{"schema":1,"id":"00ff","started":"2026-01-01T00:00:00Z","updated":"2026-02-01T00:00:00Z","model":"Ultra",
+        "unit":"4","capacity_bytes":10,"area_bytes":10,"load":{"load":"whole"},"cycles":900,"written_bytes":9000,
+        "uncounted_bytes":0,"read_bytes":9000,"failed_sectors":1,"sectors":1,"kinds":{"zeros":1},"healed":0,
         "milestones":{"first_error":{"cycle":700,"written_bytes":7000}},"end":{"state":"running"}}"#;
     put("endurance/4.json", life.into());
     (1..=5).for_each(|node| std::fs::create_dir(place.path().join(format!("node{node}"))).unwrap());
