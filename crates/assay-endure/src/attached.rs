@@ -58,7 +58,7 @@ impl std::fmt::Debug for Attached {
 }
 
 impl Attached {
-    /// A file opened for direct I/O, of which `bytes` are used. An operation that takes longer than `limit` counts as
+    /// A file opened for direct I/O; its first `bytes` bytes are used. An operation that takes longer than `limit` counts as
     /// hung; `present` says after an error whether the medium is still there.
     ///
     /// # Errors

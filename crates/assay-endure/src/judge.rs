@@ -76,7 +76,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// A trouble of which nothing else is known.
+    /// A trouble without further evidence.
     #[must_use]
     pub fn of(trouble: Trouble) -> Self {
         Self {

@@ -107,7 +107,7 @@ impl Stamp {
         })
     }
 
-    /// The stamp of which the sector holds the content; `None` if it holds none.
+    /// The stamp whose content the sector holds; `None` if it holds none.
     #[must_use]
     pub fn read(sector: &[u8]) -> Option<Self> {
         belongs(&words_of(sector))

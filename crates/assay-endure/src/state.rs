@@ -179,7 +179,7 @@ impl State {
         Reached { cycle: self.task.cycle, written_bytes: self.written_bytes }
     }
 
-    /// How a medium died of which half failed.
+    /// How a medium died when half of it failed.
     fn cause(&self) -> DeathCause {
         let errors = self.kinds.get(&FailureKind::Unreadable).copied().unwrap_or(0);
         if 2 * errors > self.failed.sectors() { DeathCause::Errors } else { DeathCause::SilentLoss }

@@ -276,7 +276,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// By so many operations that hardly differ.
+    /// With 50 operations, which hardly differ.
     fn sure(seconds: f64) -> Option<Look> {
         Some(Look { seconds, operations: 50, least_seconds: Some(0.98 * seconds) })
     }

@@ -8,7 +8,7 @@ use assay_stats::middle;
 /// The chance that the usual operation is quicker than `least_seconds`: 28 nodes with four looks each are wrong in one of 900
 /// runs, 250 nodes in one of 100. The first 17 operations reach it.
 const CHANCE: f64 = 1e-5;
-/// Operations of a look by a host alone, which compares itself with nobody.
+/// Operations of a look by a host alone, which is compared with no other.
 const FEW: u32 = 8;
 /// Operations of a look beside others.
 const MANY: u32 = 64;
@@ -51,7 +51,7 @@ impl Looks {
     }
 }
 
-/// What operations that took so many seconds each tell. The bound is by order statistics, so that it holds for heavy tails too;
+/// What operations with these durations in seconds tell. The bound is by order statistics, so that it holds for heavy tails too;
 /// it takes operations to be independent of each other. `None` without an operation.
 #[must_use]
 pub fn look_of(seconds: &[f64]) -> Option<Look> {

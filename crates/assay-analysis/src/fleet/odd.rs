@@ -225,7 +225,7 @@ pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
 pub(super) struct Below {
     /// Those that are, by their figure or beyond chance by the look.
     pub(super) far: Vec<BelowNode>,
-    /// Those of which nothing is known: they have no figure, and the look does not tell.
+    /// Nodes without a figure whose first look cannot tell.
     pub(super) unclear: Vec<BelowNode>,
 }
 

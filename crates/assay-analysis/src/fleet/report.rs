@@ -39,7 +39,7 @@ pub struct FleetReport {
     pub odd: OddNodes,
     /// Nodes that are far below the others under a load that all were to run.
     pub far_below: Vec<BelowNode>,
-    /// Nodes that have no figure under a load, and of which their first look does not tell whether they are slower.
+    /// Nodes without a figure under a load whose first look cannot tell whether they are slower.
     pub unclear: Vec<BelowNode>,
     /// How well they began together; null where they did not.
     pub starts: Option<Starts>,

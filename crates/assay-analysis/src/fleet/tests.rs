@@ -141,7 +141,7 @@ fn a_failed_or_invalid_node_is_not_called_far_below() {
     let nodes = |of: &[BelowNode]| of.iter().map(|below| below.node).collect::<Vec<usize>>();
     let found = said(all.clone());
     assert_eq!((nodes(&found.far_below), nodes(&found.unclear)), (vec![2], vec![]), "the one that left out a load");
-    // A look that does not tell names nobody.
+    // A look that cannot tell names no node.
     settle(&mut all[2], Standing::Unclear);
     let found = said(all);
     assert_eq!((nodes(&found.far_below), nodes(&found.unclear)), (vec![], vec![2]));

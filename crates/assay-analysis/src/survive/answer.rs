@@ -51,7 +51,7 @@ pub struct Survival {
     pub by_site: bool,
     /// Units that name no site, where others do: sites are then left aside.
     pub without_site: u32,
-    /// Loads of which units of a group were worn, where they are several.
+    /// The loads that wore the units of a group, where there are several.
     pub loads: Vec<String>,
     /// The groups, by name.
     pub groups: Vec<SurviveGroup>,

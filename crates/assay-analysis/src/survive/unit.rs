@@ -66,7 +66,7 @@ impl Milestone {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
-    /// Cycles, each of which overwrites all of the medium.
+    /// Cycles; each overwrites the whole medium.
     Cycles,
     /// Bytes written.
     Bytes,
@@ -192,7 +192,7 @@ impl Unit {
             Milestone::Death => None,
             other => self.milestones.get(&other).copied().ok_or(Silent::NotWatched)?,
         };
-        // Where a later one was reached, this one was reached, too, and nobody saw it.
+        // A later milestone was reached, so this one was, too, and was not seen.
         let later = Milestone::ALL.iter().filter(|other| **other > milestone && **other != Milestone::Death);
         if reached.is_none() && later.filter_map(|other| self.milestones.get(other)).any(Option::is_some) {
             return Err(Silent::NotWatched);

@@ -286,7 +286,7 @@ fn common(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>) -> bool {
     true
 }
 
-/// Takes off a name of this form that is the same before so many of ten lines.
+/// Takes off a name of this form that is the same before `most` of ten lines.
 fn name(lines: &mut [Line], form: &Regex, most: usize) -> bool {
     let looked_at = looked_at(lines);
     // Four of five lines have it: a fifth of them, and one more, would be enough to find one.

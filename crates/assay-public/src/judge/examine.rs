@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a card is told to be impossible by this median of the latencies of a load, at a rate that any card has.
+    /// Whether this median latency is impossible for a card, at a rate that any card has.
     fn is_impossible(op: Op, pattern: Pattern, median_ns: f64) -> bool {
         let medium = Medium { kind: MediumKind::Sd, ..Medium::unknown("/media/card") };
         let (tool, suite) = (Tool::assay("0.1.0", "uring", "asked for"), SuiteRef::new("quick", 7));

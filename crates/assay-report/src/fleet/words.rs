@@ -96,7 +96,7 @@ fn loads_below(report: &FleetReport) -> Option<String> {
     (!all.is_empty()).then(|| format!("{shown}{more} {are} far below the others"))
 }
 
-/// Nodes that were not measured under a load, and of which nothing says that they are slower.
+/// Nodes that were not measured under a load, without a sign that they are slower.
 fn loads_unclear(report: &FleetReport) -> Option<String> {
     let own = |one: &BelowNode| {
         let at = one.at.first()?;

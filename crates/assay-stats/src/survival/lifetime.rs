@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// How long a unit was seen: until it failed, or until nobody looked any more.
+/// How long a unit was seen: until it failed, or until the test ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lifetime {
     /// Cycles or bytes, 0 and more. Of a failure where it happened; else up to where the unit was known to be good.
@@ -65,7 +65,7 @@ pub(super) fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     Beta::new(a, b).map_or(f64::NAN, |beta| beta.inverse_cdf(p))
 }
 
-/// Interval of a share of which `hits` of `n` were seen; the first may be a fraction of a unit, as after weighting (Clopper and
+/// Interval of a share, from `hits` of `n` seen; the first may be a fraction of a unit, as after weighting (Clopper and
 /// Pearson 1934).
 #[must_use]
 pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> (f64, f64) {

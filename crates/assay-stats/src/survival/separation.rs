@@ -31,7 +31,7 @@ pub struct Separation {
 /// Fewest draws beyond the critical statistic.
 const RESOLVED: f64 = 20.0;
 
-/// The statistic from which on groups of `units` with so many failures in all are told apart: units that did not fail are
+/// The statistic from which on groups of `units` with `failures` failures in all differ: units that did not fail are
 /// watched equally long, so that the test depends on the order of failures alone.
 fn critical(units: u32, failures: usize, alpha: f64, generator: &mut Generator) -> f64 {
     // Draws do not resolve the chances of many pairs and of high levels.

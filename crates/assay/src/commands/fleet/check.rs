@@ -323,7 +323,7 @@ mod tests {
         assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");
     }
 
-    /// A mistake of the administrator is one of all nodes: it is told once.
+    /// A mistake of the administrator concerns all nodes: one line reports it.
     #[test]
     fn a_reason_of_many_nodes_is_told_once() {
         let row = |number: usize| NodeCheck {

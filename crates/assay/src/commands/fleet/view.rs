@@ -580,7 +580,7 @@ mod tests {
         );
     }
 
-    /// What is the same of many nodes is told once, with all of their names.
+    /// Many nodes with the same fate share one line with all their names.
     #[test]
     fn nodes_with_the_same_fate_share_a_line() {
         let node = |n: usize| NodeEntry {
