@@ -246,7 +246,7 @@ fn runs_on_media_of_unknown_kind_are_no_model() {
     assert_eq!(left_out, [format!("x {hint}"), format!("y {hint}")]);
     assert_eq!(split(&[records.clone()], By::Model).len(), 3);
     let note = nameless(&[records.clone()], By::Model).unwrap().to_string();
-    assert_eq!(note, "x, y name no model and are left out; assay label them with model=…");
+    assert_eq!(note, "x, y name no model and are left out: assay label ID model=…");
     // A kind that the system knows is one, such as the equal disks of virtual machines.
     records[9..].iter_mut().for_each(|record| record.medium.kind = MediumKind::Virtio);
     assert_eq!(ranked(&records, &RankOptions::default()).primary.models.len(), 4);
