@@ -103,7 +103,7 @@ pub enum FailureKind {
     BitFlips,
     /// Reading it gave an error.
     Unreadable,
-    /// Nothing that could be told.
+    /// None of the other kinds.
     #[serde(other)]
     Garbage,
 }
@@ -179,7 +179,7 @@ pub enum LifeEnd {
         /// How it died.
         cause: DeathCause,
     },
-    /// The test ended before the medium did, or it cannot be told which of the two did.
+    /// The test ended before the medium did, or nothing shows which of the two ended.
     Censored {
         /// Why.
         reason: CensorReason,
@@ -256,7 +256,7 @@ impl CensorReason {
             Self::Bus => "several media vanished together: a bus or hub failed",
             Self::Host => "the host failed",
             Self::Exchanged => "another medium took its place",
-            Self::Unknown => "medium, reader and host cannot be told apart",
+            Self::Unknown => "nothing shows whether medium, reader or host failed",
             Self::Other => "the test ended",
         }
     }

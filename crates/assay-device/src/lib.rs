@@ -20,6 +20,7 @@ mod sensors;
 mod storage;
 mod system;
 
+pub use block::reader_of;
 pub use counters::{Counters, ProofMeter};
 pub use error::DeviceError;
 pub use files::Sysroot;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::layout::{Phase, SLICES, Task};
 use crate::map::{COLUMNS, Changed};
-use crate::medium::Latencies;
+use crate::medium::{Latencies, Trouble};
 
 /// What is known when a test begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct Begin {
 }
 
 impl Begin {
-    /// The number of the test; `None` where the id is none.
+    /// The number of the test; `None` if the id is not a number.
     #[must_use]
     pub fn stamp_unit(&self) -> Option<u64> {
         u64::from_str_radix(&self.id, 16).ok()
@@ -64,7 +64,7 @@ pub struct Incident {
     /// When (RFC 3339).
     pub at: String,
     /// What the medium did.
-    pub trouble: String,
+    pub trouble: Trouble,
     /// What the kernel said meanwhile.
     #[serde(default)]
     pub kernel: Vec<String>,
@@ -120,11 +120,11 @@ pub struct SliceRead {
     pub elapsed_ns: u64,
     /// Latencies of its reads.
     pub latencies: Latencies,
-    /// Sectors that did not hold at first and did when they were read again at once: the way to the medium erred.
+    /// Sectors that failed at first and held when they were read again at once; one for each transfer that gave an error.
     pub transient: u64,
     /// Sectors that had failed before and hold.
     pub healed: u64,
-    /// First failures that were not told by [`Entry::Failures`].
+    /// First failures, without those in [`Entry::Failures`].
     pub failures: Vec<Run>,
     /// Cells whose counts changed.
     pub changes: Vec<Changed>,
@@ -219,7 +219,7 @@ impl Entry {
 
 fn json(kind: u8, value: &impl Serialize) -> Vec<u8> {
     let mut bytes = vec![kind];
-    // None of these types has a map with keys that are no text, which is all that fails.
+    // This fails only for maps whose keys are not text; these types have none.
     bytes.extend(serde_json::to_vec(value).unwrap_or_default());
     bytes
 }

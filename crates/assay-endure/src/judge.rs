@@ -1,8 +1,8 @@
-//! What died: the medium, or something between it and this program. What is not separated is censored, never a death.
+//! What died: the medium, or something between it and this program. Without evidence for the medium, the end is censored.
 
 use assay_core::endurance::{CensorReason, DeathCause, LifeEnd};
 
-use crate::sentinel::Trouble;
+use crate::medium::Trouble;
 
 /// What was seen of a medium that is looked at for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

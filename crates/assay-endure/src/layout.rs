@@ -146,7 +146,7 @@ impl Layout {
         slice * CELLS_OF_SLICE..(slice + 1) * CELLS_OF_SLICE
     }
 
-    /// The cycle of which a page holds the stamp when all before `task` is done; 0 where it was not written yet. While
+    /// The cycle whose stamp a page holds when all tasks before `task` are done; 0 if it was not written yet. While
     /// the slice of `task` itself is written this is not known for its pages.
     #[must_use]
     pub fn round_of(&self, page: u64, task: Task) -> Option<u64> {

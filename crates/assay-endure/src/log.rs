@@ -69,7 +69,7 @@ pub fn frame(entry: &Entry) -> Vec<u8> {
 /// What a log held.
 #[derive(Debug)]
 pub struct Replayed {
-    /// What came of its entries; none where not even the first is whole.
+    /// The state after its entries; `None` if the first one is incomplete.
     pub state: Option<State>,
     /// Bytes up to the end of the last whole entry.
     pub whole_bytes: u64,

@@ -1,5 +1,7 @@
 //! What wear needs from a medium; real ones and models implement it.
 
+use serde::{Deserialize, Serialize};
+
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -11,6 +13,28 @@ pub enum Fault {
     ReadOnly,
     /// No answer within the time limit.
     Hung,
+}
+
+/// What a medium does that cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trouble {
+    /// It is no longer there.
+    Gone,
+    /// It does not answer.
+    Hung,
+    /// Every place answers with an error.
+    OnlyErrors,
+    /// No place holds what was written, and none says why.
+    LostAll,
+    /// It refuses every write, and reads.
+    RefusesWrites,
+    /// It accepts writes and keeps what it held before.
+    DropsWrites,
+    /// It holds what another test wrote.
+    Exchanged,
+    /// It holds later cycles than the log has: the log is an older copy.
+    LogBehind,
 }
 
 /// A write that failed. It need not be the one that was handed over last.

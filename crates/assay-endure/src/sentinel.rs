@@ -6,30 +6,9 @@ use std::ops::RangeInclusive;
 use assay_core::endurance::WearLoad;
 
 use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Task};
-use crate::medium::{Fault, Medium};
+use crate::medium::{Fault, Medium, Trouble};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
-
-/// What a medium does that cannot go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
-    /// It is no longer there.
-    Gone,
-    /// It does not answer.
-    Hung,
-    /// Every place answers with an error.
-    OnlyErrors,
-    /// No place holds what was written, and none says why.
-    LostAll,
-    /// It refuses every write, and reads.
-    RefusesWrites,
-    /// It accepts writes and keeps what it held before.
-    DropsWrites,
-    /// It holds what another test wrote.
-    Exchanged,
-    /// It holds later cycles than the log has: the log is an older copy.
-    LogBehind,
-}
 
 /// Places that are looked at.
 const PLACES: usize = 32;

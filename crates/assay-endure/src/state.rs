@@ -9,7 +9,6 @@ use crate::entry::{Attachment, Begin, Entry, Run, SliceRead, SliceWritten};
 use crate::failed::FailedSet;
 use crate::layout::{Layout, PAGE_BYTES, Phase, SLICES, Task};
 use crate::map::{Changed, Map};
-use crate::milestones::note;
 
 /// Bytes of map entries up to which each cycle is mapped; then only each hundredth is, so that a log stays below 1 GB.
 const MAP_BYTES: u64 = 400_000_000;
@@ -264,7 +263,7 @@ impl State {
         &self.recent
     }
 
-    /// Whether anything was done in the slice that is next: that is not logged.
+    /// Whether no slice is logged yet.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.task == Task::FIRST
@@ -315,5 +314,56 @@ impl State {
             end: self.end,
             labels: self.begin.labels.clone(),
         }
+    }
+}
+
+/// Notes what `failed` of `sectors` reach now and did not before.
+fn note(milestones: &mut Milestones, failed: u64, sectors: u64, now: Reached) {
+    let at_least =
+        |thousandths: u64| failed > 0 && u128::from(failed) * 1000 >= u128::from(sectors) * u128::from(thousandths);
+    let marks = [
+        (&mut milestones.first_error, failed > 0),
+        (&mut milestones.per_mille, at_least(1)),
+        (&mut milestones.one_percent, at_least(10)),
+        (&mut milestones.ten_percent, at_least(100)),
+        (&mut milestones.quarter, at_least(250)),
+        (&mut milestones.half, at_least(500)),
+    ];
+    for (mark, reached) in marks {
+        if reached && mark.is_none() {
+            *mark = Some(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_share_is_noted_once_when_it_is_reached() {
+        let mut milestones = Milestones::default();
+        let steps = [
+            (0, 0),
+            (1, 1),
+            (9, 1),
+            (10, 2),
+            (99, 2),
+            (100, 3),
+            (999, 3),
+            (1000, 4),
+            (2499, 4),
+            (2500, 5),
+            (4999, 5),
+            (5000, 6),
+        ];
+        for (cycle, (failed, reached)) in (1..).zip(steps) {
+            note(&mut milestones, failed, 10_000, Reached { cycle, written_bytes: 0 });
+            let m = milestones;
+            let marks = [m.first_error, m.per_mille, m.one_percent, m.ten_percent, m.quarter, m.half];
+            assert_eq!(marks.iter().flatten().count(), reached, "{failed}");
+        }
+        assert_eq!(milestones.first_error.map(|at| at.cycle), Some(2));
+        assert_eq!(milestones.half.map(|at| at.cycle), Some(12));
     }
 }

@@ -1,5 +1,5 @@
-//! The loop: one slice a step, logged when it is done. Nothing of a slice counts before that, but failures of which it was
-//! seen that the medium could be read at that moment.
+//! The loop: each step does one slice and then logs it. Nothing of a slice counts before that, except failures in a slice that
+//! is still being read, while other places of the medium could be read.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ use crate::entry::{Entry, Run, SliceRead, SliceWritten};
 use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at};
 use crate::log::{Keep, LogError};
 use crate::map::{COLUMNS, HEALED, column};
-use crate::medium::{Fault, Medium, Refused};
-use crate::sentinel::{self, Looked, Trouble};
+use crate::medium::{Fault, Medium, Refused, Trouble};
+use crate::sentinel::{self, Looked};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
 
@@ -39,7 +39,7 @@ pub enum Step {
     Done(Task),
     /// The medium cannot go on; nothing of the slice counts.
     Trouble(Trouble),
-    /// It was told to stop; nothing of the slice counts.
+    /// The caller stopped it; nothing of the slice counts.
     Stopped,
     /// It is over.
     Ended(LifeEnd),
@@ -127,7 +127,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         Ok(())
     }
 
-    /// Does the next slice. `goes_on` is told the bytes done in it, and says whether to go on.
+    /// Does the next slice. `goes_on` receives the bytes done in it, and returns whether to go on.
     ///
     /// # Errors
     /// Where the log cannot be written.
@@ -378,7 +378,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         }
     }
 
-    /// Leaves the slice where a fault is not that of a place.
+    /// Leaves the slice if the whole medium fails, not one place.
     fn holds(&mut self, task: Task, fault: Fault) -> Result<(), Left> {
         match fault {
             Fault::Gone => return Err(Left::Trouble(Trouble::Gone)),
@@ -467,7 +467,9 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             self.holds(task, Fault::Errs)?;
         }
         let lost: u64 = runs.iter().map(|run| run.sectors.end - run.sectors.start).sum();
-        reading.transient += (first.len() as u64).saturating_sub(lost);
+        // An error does not say how many sectors it concerns: one at least.
+        let first = if answer.is_err() { 1 } else { first.len() as u64 };
+        reading.transient += first.saturating_sub(lost);
         Ok(runs)
     }
 

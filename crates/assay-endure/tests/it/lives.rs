@@ -287,7 +287,7 @@ fn the_end_of_a_slice_fails_as_other_places_do() {
     }
 }
 
-/// A log that was put back from a copy is told from a medium that keeps no writes.
+/// A log from an older copy does not make the medium one that keeps no writes.
 #[test]
 fn a_log_older_than_the_medium_is_no_fault_of_the_medium() {
     let mut life = Life::new(5, Model::new(SECTORS, vec![NEVER; SECTORS as usize]), WearLoad::Whole);

@@ -38,7 +38,7 @@ pub(crate) struct Fate {
 /// What happens to the medium or to what is between, from an operation on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// Operations fail with this fault, for so many of them.
+    /// This number of operations fail with this fault.
     Fails(Fault, u64),
     /// Everything reads as zeros, and writes go nowhere.
     Blank,
@@ -58,7 +58,7 @@ pub(crate) struct Model {
     /// When something happens, counted in operations, and what.
     pub(crate) event: Option<(u64, Event)>,
     pub(crate) operations: u64,
-    /// Old content of what is not flushed.
+    /// Old content of sectors that are not flushed.
     unflushed: Vec<(u64, Vec<u8>)>,
 }
 

@@ -34,7 +34,7 @@ pub(super) fn endure(args: EndureArgs) -> Result<Exit, Failure> {
     signals::in_child(|| work(&args), Vec::new)
 }
 
-/// Each target once, and the control none of them.
+/// Refuses a target that is named twice, and a control that is a target.
 fn apart(args: &EndureArgs) -> Result<(), Failure> {
     let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let targets: Vec<PathBuf> = args.targets.iter().map(|path| place(path)).collect();
@@ -65,10 +65,14 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     signals::stop_on_signals(&control)?;
     let neighbours: Neighbours = Arc::new(Mutex::new(Vec::new()));
     let mut sessions = Vec::new();
-    for (number, path) in args.targets.iter().enumerate() {
+    // All are opened before one is begun: a refusal leaves no test.
+    let open = |path: &PathBuf| {
         let opening = Opening::new(args, path);
-        let beginning =
-            if args.resume { resumed(number, opening, &logs)? } else { begun(args, number, opening, &logs)? };
+        opening.open().map(|opened| (opening, opened))
+    };
+    let opened: Vec<(Opening, Opened)> = args.targets.iter().map(open).collect::<Result<_, _>>()?;
+    for ((number, path), opened) in args.targets.iter().enumerate().zip(opened) {
+        let beginning = if args.resume { resumed(number, opened, &logs)? } else { begun(args, number, opened, &logs)? };
         if !args.quiet {
             output::tell_wrapped(&words::announcement(path, &beginning.state, beginning.log.path()));
         }
@@ -81,8 +85,12 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
 }
 
 /// A new test.
-fn begun(args: &EndureArgs, number: usize, opening: Opening, logs: &DataDirectory) -> Result<Beginning, Failure> {
-    let opened = opening.open()?;
+fn begun(
+    args: &EndureArgs,
+    number: usize,
+    (opening, opened): (Opening, Opened),
+    logs: &DataDirectory,
+) -> Result<Beginning, Failure> {
     let mut random = [0; 8];
     assay_device::random(&mut random)
         .map_err(|error| Failure::environment(format!("no random numbers from the system: {error}")))?;
@@ -112,8 +120,11 @@ fn begun(args: &EndureArgs, number: usize, opening: Opening, logs: &DataDirector
 }
 
 /// The test whose stamps are on the medium; of one that is no longer read, the test of the same unit.
-fn resumed(number: usize, opening: Opening, logs: &DataDirectory) -> Result<Beginning, Failure> {
-    let mut opened = opening.open()?;
+fn resumed(
+    number: usize,
+    (opening, mut opened): (Opening, Opened),
+    logs: &DataDirectory,
+) -> Result<Beginning, Failure> {
     let path = shown(&opening.path);
     let id = match unit_on(&mut opened.medium) {
         Some(unit) => format!("{unit:016x}"),

@@ -91,6 +91,7 @@ impl Session {
         let other = |now: &Option<String>, then: &Option<String>| now.is_some() && then.is_some() && now != then;
         let moved = state.is_troubled() && before.as_ref().is_some_and(|before| other(&reader, &before.reader));
         let anew = state.is_troubled() && before.as_ref().is_some_and(|before| other(&attachment, &before.attachment));
+        let unfinished = state.end() == LifeEnd::Running;
         let document = log.path().with_extension("json");
         let mut session = Self {
             number,
@@ -111,7 +112,8 @@ impl Session {
             kernel,
             document,
         };
-        session.note_attached(before.is_some())?;
+        // A test that had ended left no slice.
+        session.note_attached(before.is_some() && unfinished)?;
         session.neighbour(|own| own.line.clear());
         Ok(session)
     }
@@ -135,7 +137,7 @@ impl Session {
         }
     }
 
-    /// Until the end, or until it is told to stop.
+    /// Runs until the end, or until the user stops it.
     pub(super) fn run(mut self) -> Result<Endurance, Failure> {
         loop {
             if let Some(reason) = self.limit() {
@@ -214,7 +216,7 @@ impl Session {
 
     // Trouble.
 
-    /// Waits for the medium; whether it goes on. Else the test has ended, or was told to stop.
+    /// Waits for the medium. Returns whether the test goes on; otherwise it has ended, or the user stopped it.
     fn recovers(&mut self, trouble: Trouble) -> Result<bool, Failure> {
         let (path, wait) = (self.opening.path.clone(), self.wait);
         let began = Instant::now();
@@ -259,11 +261,11 @@ impl Session {
     }
 
     fn note_trouble(&mut self, trouble: Trouble, kernel: &[String]) -> Result<(), Failure> {
-        let incident = Incident { at: now(), trouble: words::trouble(trouble).to_owned(), kernel: kernel.to_vec() };
+        let incident = Incident { at: now(), trouble, kernel: kernel.to_vec() };
         self.wear.note(&Entry::Incident(incident)).map_err(|error| failed(&error))
     }
 
-    /// Opens the medium again; none where it works, else what it does, if that is known.
+    /// Opens the medium again. `None` if it works; otherwise its trouble, if that is known.
     fn attach_again(&mut self) -> Result<Option<Option<Trouble>>, Failure> {
         // The old file holds the name of a device that is gone.
         let bytes = self.wear.medium().bytes();

@@ -8,7 +8,7 @@ use assay_core::text::harmless;
 use assay_device::guard::{HeldDevice, check_raw};
 use assay_device::owned::{Access, Caching, Directory, OwnedError};
 use assay_device::{Sysroot, TargetInfo, look, look_by_dev};
-use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, reader_of, reserve, unit_on};
+use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, reserve, unit_on};
 use assay_verify::files::{CheckPlan, CheckSettings};
 
 use crate::cli::EndureArgs;
@@ -73,7 +73,8 @@ impl Opening {
         let seen = look_by_dev(&sysroot, &self.path, permit.held().seen());
         let file = permit.held().reopen(Caching::Direct)?;
         let bytes = permit.held().bytes();
-        let (attachment, reader) = (permit.held().attachment(), reader_of(permit.name()));
+        let (attachment, reader) =
+            (permit.held().attachment(), assay_device::reader_of(&Sysroot::real(), permit.name()));
         let block = seen.logical_block_bytes.unwrap_or(512);
         let present = Box::new(move || permit.held().present());
         self.opened(file, bytes, block, present, (seen, reader, attachment))
@@ -109,7 +110,7 @@ impl Opening {
             reserve(&file, bytes).map_err(|error| self.failed(&error))?;
             (file, bytes)
         };
-        let reader = seen.leaves.first().and_then(|leaf| reader_of(leaf));
+        let reader = seen.leaves.first().and_then(|leaf| assay_device::reader_of(&Sysroot::real(), leaf));
         let path = self.path.clone();
         let present = Box::new(move || path.join(DIRECTORY).join(FILE).exists());
         let block = seen.logical_block_bytes.unwrap_or(PAGE_BYTES as u32);
@@ -192,7 +193,7 @@ impl Medium for Absent {
 /// Whether a control medium can be read, and its reader.
 pub(super) fn control(path: &Path, hang_after: Duration) -> (bool, Option<String>) {
     let Some((mut medium, seen)) = to_read(path, hang_after) else { return (false, None) };
-    let reader = seen.leaves.first().and_then(|leaf| reader_of(leaf));
+    let reader = seen.leaves.first().and_then(|leaf| assay_device::reader_of(&Sysroot::real(), leaf));
     let mut page = vec![0; PAGE_BYTES as usize];
     let pages = medium.bytes() / PAGE_BYTES;
     let works = pages > 0 && [0, pages / 2, pages - 1].iter().any(|at| medium.read(at * PAGE_BYTES, &mut page).is_ok());
