@@ -1,8 +1,8 @@
 //! How long groups of units last, for people.
 
 use assay_analysis::survive::{
-    Axis, CauseShare, Grouping, LeftOut, Life, MOST_COMPARED, MOST_UNITS, Milestone, Needed, Pair, ShareAt, Silent,
-    Survival, SurviveGroup, Verdict,
+    Axis, CauseShare, Grouping, Happening, LastSeen, LeftOut, Life, MOST_COMPARED, MOST_UNITS, Milestone, Needed, Pair,
+    ShareAt, Silent, Survival, SurviveGroup, Verdict,
 };
 use assay_core::estimate::Estimate;
 use assay_core::text::clean;
@@ -56,7 +56,7 @@ fn finding(answer: &Survival) -> String {
         (pairs, groups) => {
             let apart = pairs.iter().filter(|pair| pair.verdict != Verdict::CannotTell).count();
             format!(
-                "{} of {} of {} last unequally long",
+                "{} of {} of {} differ in how long they last",
                 apart,
                 counted(pairs.len(), "pair"),
                 counted(groups.len(), "group")
@@ -73,7 +73,7 @@ fn of_one(answer: &Survival, group: &SurviveGroup) -> String {
             format!("Half of such units as {} {what} by {}", clean(&group.name), life(axis, point, &group.median))
         }
         None if group.failed == 0 => {
-            format!("None of {units} of {}: {}", clean(&group.name), no_failure(answer, group))
+            format!("No failure among {units} of {}: {}", clean(&group.name), no_failure(answer, group))
         }
         None => format!(
             "{} of {units} of {} {what}, fewer than half: half do by no sooner than {} ({} %)",
@@ -123,7 +123,7 @@ fn p(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {}", fixed(p, 3)) }
 }
 
-/// Why two groups cannot be told apart, and what would.
+/// Why two groups do not differ, and what would show a difference.
 fn said(answer: &Survival, pair: &Pair) -> Vec<String> {
     let mut lines = Vec::new();
     if answer.pairs.len() > 1 {
@@ -132,7 +132,7 @@ fn said(answer: &Survival, pair: &Pair) -> Vec<String> {
     if pair.verdict != Verdict::CannotTell {
         return lines;
     }
-    if pair.least_p > 1.0 - answer.level + 1e-9 {
+    if answer.can_never_differ(pair) {
         lines.push(format!(
             "These units can never differ with {} %: no order of their failures gives less than {}.",
             trimmed(answer.level * 100.0, 1),
@@ -140,7 +140,10 @@ fn said(answer: &Survival, pair: &Pair) -> Vec<String> {
         ));
     }
     let Some(ratio) = pair.assumed_ratio else {
-        lines.push("No failure compares the two. Watch their units for longer.".to_owned());
+        lines.push(match answer.by_site {
+            true => "No failure compares the two within one site. Test units of both at the same sites.".to_owned(),
+            false => "No failure compares the two. Watch their units for longer.".to_owned(),
+        });
         return lines;
     };
     let name = |at: usize| answer.groups.get(at).map(|group| clean(&group.name)).unwrap_or_default();
@@ -221,8 +224,9 @@ fn groups(answer: &Survival) -> Table {
     columns.push(right(format!("half by ({level} %)")));
     columns.extend(stated(answer).into_iter().map(|at| right(format!("left at {at}"))));
     let row = |group: &SurviveGroup| {
-        let of: Vec<String> = group.censored.iter().map(|(why, units)| format!("{units} {}", clean(why))).collect();
-        let censored: u32 = group.censored.values().sum();
+        let of: Vec<String> =
+            group.censored.iter().map(|one| format!("{} {}", one.units, last_seen(&one.seen))).collect();
+        let censored: u32 = group.censored.iter().map(|one| one.units).sum();
         let small = if of.is_empty() { String::new() } else { format!("({})", of.join(", ")) };
         let high = group.median.high.map_or_else(|| "?".to_owned(), |high| plain(answer.axis, high));
         let point = group.median.point.map_or_else(|| "–".to_owned(), |point| plain(answer.axis, point));
@@ -244,12 +248,31 @@ fn plain(axis: Axis, value: f64) -> String {
     axis.shown(value).replace(" cycles", "")
 }
 
+/// What happened, in words.
+fn happened(milestone: Milestone, happening: &Happening) -> String {
+    match happening {
+        Happening::Reached => milestone.title().to_owned(),
+        Happening::Died { cause } => clean(cause),
+        Happening::DiedBefore { cause } => format!("died before: {}", clean(cause)),
+    }
+}
+
+fn last_seen(seen: &LastSeen) -> String {
+    match seen {
+        LastSeen::Running => "running".to_owned(),
+        LastSeen::Censored { reason } => clean(reason),
+    }
+}
+
 fn causes(answer: &Survival) -> Table {
     let mut columns = vec![left(answer.by.name()), left("what happened"), right("units")];
     columns.extend(stated(answer).into_iter().map(|at| right(format!("by {at}"))));
     let of = |group: &SurviveGroup, cause: &CauseShare| {
-        let mut cells: Vec<Cell> =
-            vec![clean(&group.name).into(), clean(&cause.cause).into(), cause.units.to_string().into()];
+        let mut cells: Vec<Cell> = vec![
+            clean(&group.name).into(),
+            happened(answer.milestone, &cause.happened).into(),
+            cause.units.to_string().into(),
+        ];
         cells.extend(cause.shares.iter().map(share));
         TableRow::Cells(cells)
     };
@@ -282,6 +305,22 @@ fn items(answer: &Survival) -> Vec<(String, String)> {
             ),
         );
     }
+    if answer.late > 0 {
+        let units = counted(answer.late as usize, "unit");
+        add(
+            "note",
+            format!(
+                "{units} reached it at an unknown time, and count at the latest possible: the curve may be too high"
+            ),
+        );
+    }
+    if answer.left_out.iter().any(|unit| unit.reason == Some(Silent::NotWatched)) {
+        add(
+            "note",
+            "units that were not watched are left out; where they differ from the others, the curve is wrong"
+                .to_owned(),
+        );
+    }
     if answer.without_site > 0 {
         let units = counted(answer.without_site as usize, "unit");
         add("note", format!("{units} without a site: units are not compared within their sites"));
@@ -308,7 +347,7 @@ fn items(answer: &Survival) -> Vec<(String, String)> {
         add(
             "note",
             format!(
-                "more than {most} groups are not compared: small ones can never differ among so many pairs; name the units of two"
+                "more than {most} groups are not compared, as small ones can never differ among many pairs; name the units of two"
             ),
         );
     }
@@ -381,8 +420,9 @@ fn data(answer: &Survival) -> Data {
         let causes = group
             .causes
             .iter()
-            .flat_map(|cause| cause.shares.iter().map(move |share| ("failed", cause.cause.as_str(), share)));
-        for (figure, cause, share) in group.shares.iter().map(|share| ("left", "", share)).chain(causes) {
+            .flat_map(|cause| cause.shares.iter().map(move |share| ("failed", Some(&cause.happened), share)));
+        for (figure, cause, share) in group.shares.iter().map(|share| ("left", None, share)).chain(causes) {
+            let cause = &cause.map_or_else(String::new, |cause| happened(answer.milestone, cause));
             if let Some(estimate) = &share.share {
                 let of = (Some(estimate.point), estimate.low, estimate.high);
                 rows.push(row(figure, cause, Some(share.at), of, Some(share.watched), &estimate.method));
@@ -422,7 +462,7 @@ mod tests {
     #[test]
     fn no_failure_is_a_bound() {
         let text = "unit,model,cycles,end\n1,A,1000,running\n2,A,1100,running\n3,A,1500,running\n";
-        let said = "None of 3 units of A: no failure of 3 units in 1 000 cycles, so at most 63 % of such units fail until then \
+        let said = "No failure among 3 units of A: no failure of 3 units in 1 000 cycles, so at most 63 % of such units fail until then \
             (95 %, one-sided)";
         assert_eq!(document(&answer(text, Milestone::Death)).finding, said);
         assert!(picture(&answer(text, Milestone::Death)).is_some());

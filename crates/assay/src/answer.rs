@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_analysis::fleet::FleetRun;
+use assay_analysis::survive::{Lives, Unit as LifeUnit};
 use assay_analysis::{Load, UnitNote, loads_named};
 use assay_core::observation::Observation;
 use assay_core::text::{self, harmless, quoted};
@@ -152,6 +153,19 @@ impl Target {
             node.record = node.record.take().and_then(|_| records.next());
         }
         Ok(())
+    }
+
+    /// Units of endurance tests as they may go there: hosts and serial numbers among their labels are replaced.
+    pub(crate) fn redact_lives(&self, lives: &mut Lives) {
+        let Some(redactor) = &self.redactor else { return };
+        // The rules are those of records. A column of this name holds host names.
+        let part = |unit: &LifeUnit| json!({ "labels": unit.labels, "host": { "hostname": unit.labels.get("host") } });
+        let mut parts: Vec<Value> = lives.units.iter().map(part).collect();
+        redactor.values(&mut parts);
+        for (unit, part) in lives.units.iter_mut().zip(parts) {
+            let labels = part["labels"].as_object().into_iter().flatten();
+            unit.labels = labels.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+        }
     }
 
     /// Writes or prints a text as it is.

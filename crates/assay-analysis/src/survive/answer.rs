@@ -9,9 +9,9 @@ use assay_stats::survival::{
 };
 use serde::Serialize;
 
-use super::unit::{Axis, End, Grouping, Lives, Milestone, Silent, Unit};
+use super::unit::{Axis, Grouping, Happening, LastSeen, Lives, Milestone, Silent, Unit};
 
-/// More groups are not compared: among so many pairs small groups can never differ.
+/// Most groups that are compared: with more pairs, Holm's correction leaves small groups no chance to differ.
 pub const MOST_COMPARED: usize = 8;
 
 /// What is asked.
@@ -49,6 +49,8 @@ pub struct Survival {
     pub chance: f64,
     /// Whether units were compared with those of their site alone.
     pub by_site: bool,
+    /// Units that count at the latest time at which the event can have happened, as it was not watched for until then.
+    pub late: u32,
     /// Units that name no site, where others do: sites are then left aside.
     pub without_site: u32,
     /// The loads that wore the units of a group, where there are several.
@@ -73,8 +75,8 @@ pub struct SurviveGroup {
     pub units: u32,
     /// Units that reached the event, or died before it.
     pub failed: u32,
-    /// Units that were last seen without it, by what is known of their end.
-    pub censored: BTreeMap<String, u32>,
+    /// Units that were last seen without it.
+    pub censored: Vec<CensoredUnits>,
     /// The time by which half of such units fail.
     pub median: Life,
     /// The curve at stated times.
@@ -119,12 +121,22 @@ pub struct ShareAt {
     pub failing_at_most: Option<f64>,
 }
 
+/// Units that were last seen in the same way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CensoredUnits {
+    /// How.
+    pub seen: LastSeen,
+    /// Units.
+    pub units: u32,
+}
+
 /// How often one thing happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseShare {
     /// What.
-    pub cause: String,
+    pub happened: Happening,
     /// Units.
     pub units: u32,
     /// Cumulative incidence at the stated times.
@@ -243,7 +255,7 @@ struct Placed<'l> {
 /// The curves of the groups, and their comparison; `None` where no unit says anything.
 #[must_use]
 pub fn survive(lives: &Lives, options: &SurviveOptions) -> Option<Survival> {
-    let (mut placed, mut left_out, mut causes) = (Vec::new(), Vec::new(), Vec::<String>::new());
+    let (mut placed, mut left_out, mut causes, mut late) = (Vec::new(), Vec::new(), Vec::<Happening>::new(), 0);
     let names: BTreeSet<String> = lives.units.iter().filter_map(|unit| unit.group(&options.by)).collect();
     let names: Vec<String> = names.into_iter().collect();
     for unit in &lives.units {
@@ -254,14 +266,19 @@ pub fn survive(lives: &Lives, options: &SurviveOptions) -> Option<Survival> {
         };
         match unit.seen(options.milestone, options.axis) {
             Ok(seen) => {
-                let number = |cause: String| match causes.iter().position(|known| *known == cause) {
+                late += u32::from(seen.late);
+                let number = |cause: Happening| match causes.iter().position(|known| *known == cause) {
                     Some(at) => at,
                     None => {
                         causes.push(cause);
                         causes.len() - 1
                     }
                 };
-                placed.push(Placed { group, life: Lifetime { time: seen.time, cause: seen.cause.map(number) }, unit });
+                placed.push(Placed {
+                    group,
+                    life: Lifetime { time: seen.time, cause: seen.happened.map(number) },
+                    unit,
+                });
             }
             Err(reason) => left_out.push(LeftOut { model: unit.model.clone(), reason: Some(reason) }),
         }
@@ -293,6 +310,7 @@ pub fn survive(lives: &Lives, options: &SurviveOptions) -> Option<Survival> {
         level,
         chance,
         by_site,
+        late,
         without_site,
         loads,
         groups,
@@ -315,19 +333,14 @@ fn round_times(longest: f64, axis: Axis) -> Vec<f64> {
     (1..=3).map(|times| f64::from(times) * step).filter(|time| *time <= longest).collect()
 }
 
-fn group(name: String, own: &[&Placed], causes: &[String], at: &[f64], level: f64) -> Option<SurviveGroup> {
+fn group(name: String, own: &[&Placed], causes: &[Happening], at: &[f64], level: f64) -> Option<SurviveGroup> {
     let lives: Vec<Lifetime> = own.iter().map(|placed| placed.life).collect();
     let curve = Curve::new(&lives)?;
-    let mut censored = BTreeMap::new();
+    let mut last_seen: BTreeMap<LastSeen, u32> = BTreeMap::new();
     for placed in own.iter().filter(|placed| placed.life.cause.is_none()) {
-        let why = match &placed.unit.end {
-            End::Running => "running".to_owned(),
-            End::Censored { reason } => reason.clone(),
-            // It was not to be watched for longer.
-            End::Died { .. } => "died".to_owned(),
-        };
-        *censored.entry(why).or_default() += 1;
+        *last_seen.entry(placed.unit.last_seen()).or_default() += 1;
     }
+    let censored = last_seen.into_iter().map(|(seen, units)| CensoredUnits { seen, units }).collect();
     let seen = |at: f64| lives.iter().filter(|life| life.time >= at).count() as u32;
     let share = |at: &f64| {
         let none = curve.survival(*at) == 1.0 && *at <= curve.known_to();
@@ -335,15 +348,17 @@ fn group(name: String, own: &[&Placed], causes: &[String], at: &[f64], level: f6
         let failing_at_most = none.then(|| most_failing(watched, level));
         ShareAt { at: *at, share: curve.at(*at, level), watched, failing_at_most }
     };
-    let of_cause = |(number, cause): (usize, &String)| {
+    let of_cause = |(number, happened): (usize, &Happening)| {
         let incidence = Incidence::new(&lives, number)?;
         let units = lives.iter().filter(|life| life.cause == Some(number)).count() as u32;
         let share = |at: &f64| {
             let watched = seen(*at);
             ShareAt { at: *at, share: incidence.at(*at, level), watched, failing_at_most: None }
         };
-        (units > 0).then(|| CauseShare { cause: cause.clone(), units, shares: at.iter().map(share).collect() })
+        (units > 0).then(|| CauseShare { happened: happened.clone(), units, shares: at.iter().map(share).collect() })
     };
+    let mut of_causes: Vec<CauseShare> = causes.iter().enumerate().filter_map(of_cause).collect();
+    of_causes.sort_by(|a, b| a.happened.cmp(&b.happened));
     let point = |step: &assay_stats::survival::Step| {
         let (low, high) = curve.interval(step.time, level);
         let (at, share) = (step.time, step.survival);
@@ -367,7 +382,7 @@ fn group(name: String, own: &[&Placed], causes: &[String], at: &[f64], level: f6
         censored,
         median: Life { point: median.point, low: median.low, high: median.high, level, n: curve.n(), method },
         shares: at.iter().map(share).collect(),
-        causes: causes.iter().enumerate().filter_map(of_cause).collect(),
+        causes: of_causes,
         weibull: fit,
         course: Course { points, method: curve.method().to_owned() },
     })
@@ -431,7 +446,7 @@ fn pairs(placed: &[Placed<'_>], numbers: &[usize], options: &SurviveOptions) -> 
     for ((pair, _), (p, least)) in pairs.iter_mut().zip(adjusted(&found).into_iter().zip(adjusted(&smallest))) {
         (pair.p, pair.least_p) = (p, least);
     }
-    let alpha = ((1.0 - options.level) * 1e9).round() / 1e9;
+    let alpha = error_chance(options.level);
     for (pair, members) in &mut pairs {
         if pair.p > alpha {
             pair.verdict = Verdict::CannotTell;
@@ -477,7 +492,18 @@ fn needed(ratio: Option<f64>, members: &[Member], alpha: f64, chance: f64) -> Ve
     all
 }
 
+/// The chance of an error at a level, as it is written: 1 − 0.95 is a little more than 0.05.
+fn error_chance(level: f64) -> f64 {
+    ((1.0 - level) * 1e9).round() / 1e9
+}
+
 impl Survival {
+    /// Whether no order of the failures of these units makes the groups of a pair differ.
+    #[must_use]
+    pub fn can_never_differ(&self, pair: &Pair) -> bool {
+        pair.least_p > error_chance(self.level)
+    }
+
     /// How many units without a failure would bound the share that fails to 10 %, one-sided.
     #[must_use]
     pub fn units_for_a_tenth(&self) -> u32 {
@@ -539,7 +565,13 @@ mod tests {
         let found = answer(rows, &options());
         let group = &found.groups[0];
         assert_eq!((group.units, group.failed), (3, 1));
-        assert_eq!(group.censored, BTreeMap::from([("reader".to_owned(), 1), ("running".to_owned(), 1)]));
+        assert_eq!(
+            group.censored,
+            [
+                CensoredUnits { seen: LastSeen::Running, units: 1 },
+                CensoredUnits { seen: LastSeen::Censored { reason: "reader".to_owned() }, units: 1 },
+            ]
+        );
         // The first died in cycle 501, when the second was no longer watched: one of two.
         assert_eq!(group.course.points.last().unwrap().share, 0.5);
         let beyond = SurviveOptions { at: vec![600.0, 800.0], ..options() };
@@ -563,8 +595,9 @@ mod tests {
     fn causes_compete_and_what_is_not_watched_is_left_out() {
         let rows = "1,A,,900,300,died,errors\n2,A,,400,,died,vanished\n3,A,,700,,running,\n";
         let found = answer(rows, &SurviveOptions { milestone: Milestone::FirstError, at: vec![600.0], ..options() });
-        let causes: Vec<(&str, u32)> = found.groups[0].causes.iter().map(|c| (c.cause.as_str(), c.units)).collect();
-        assert_eq!(causes, [("first error", 1), ("died before: vanished", 1)]);
+        let causes: Vec<(&Happening, u32)> = found.groups[0].causes.iter().map(|c| (&c.happened, c.units)).collect();
+        let died = Happening::DiedBefore { cause: "vanished".to_owned() };
+        assert_eq!(causes, [(&Happening::Reached, 1), (&died, 1)]);
         let sum: f64 = found.groups[0].causes.iter().map(|c| c.shares[0].share.as_ref().unwrap().point).sum();
         assert!((sum + found.groups[0].shares[0].share.as_ref().unwrap().point - 1.0).abs() < 1e-12);
         let lives = read_lives([("u.csv", "unit,model,cycles,end\n1,A,5,running\n2,,5,running\n")]).unwrap();

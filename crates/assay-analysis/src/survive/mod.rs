@@ -6,9 +6,9 @@ mod survey;
 mod unit;
 
 pub use answer::{
-    CauseShare, Course, LeftOut, Life, MOST_COMPARED, Needed, Pair, Point, ShareAt, Survival, SurviveGroup,
-    SurviveOptions, Verdict, WeibullFit, survive,
+    CauseShare, CensoredUnits, Course, LeftOut, Life, MOST_COMPARED, Needed, Pair, Point, ShareAt, Survival,
+    SurviveGroup, SurviveOptions, Verdict, WeibullFit, survive,
 };
 pub use assay_stats::survival::MOST_UNITS;
 pub use read::{ReadError, read_lives};
-pub use unit::{Axis, End, Grouping, Lives, Milestone, Reached, Silent, Unit};
+pub use unit::{Axis, End, Grouping, Happening, LastSeen, Lives, Milestone, Reached, Silent, Unit};

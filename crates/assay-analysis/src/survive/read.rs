@@ -7,12 +7,12 @@ use assay_core::text::{clean, quoted};
 use serde_json::Value;
 
 use super::survey;
-use super::unit::{End, Lives, Milestone, Reached, Unit};
+use super::unit::{End, Lives, Milestone, Reached, Unit, model_name};
 
 /// Most units of a sheet: each is compared with all others.
 const MOST_UNITS: usize = 20_000;
 
-/// A file is none of those that are read, or contradicts itself.
+/// A file has no form that is read, or contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub struct ReadError {
@@ -70,7 +70,9 @@ fn documents_of((file, stem): (&str, &str), text: &str, kept: &mut Vec<Kept>, li
         if value["state"]["rounds_completed"].is_u64() {
             let state: survey::State =
                 serde_json::from_value(value).map_err(|error| format!("this is no state of mfst: {error}"))?;
-            lives.add(survey::state(stem, &state))?;
+            let unit = survey::state(stem, &state);
+            in_order(&unit.milestones, unit.cycles)?;
+            lives.add(unit)?;
             continue;
         }
         if !value["milestones"].is_object() {
@@ -86,6 +88,14 @@ fn documents_of((file, stem): (&str, &str), text: &str, kept: &mut Vec<Kept>, li
         let new = Kept { id, updated, file: file.to_owned(), unit };
         // Two documents of the same life: the later one. A unit that is tested again is worn already.
         if let Some(known) = kept.iter_mut().find(|known| known.id == new.id) {
+            let (earlier, later) = if known.unit.cycles <= new.unit.cycles { (&*known, &new) } else { (&new, &*known) };
+            let died = matches!(earlier.unit.end, End::Died { .. }) && earlier.unit.end != later.unit.end;
+            if died || !known.unit.is_same(&new.unit) {
+                return Err(format!(
+                    "two documents of test {} contradict each other; name one of them",
+                    clean(&new.id)
+                ));
+            }
             if (new.unit.cycles, &new.updated) >= (known.unit.cycles, &known.updated) {
                 *known = new;
             }
@@ -113,6 +123,9 @@ fn unit_of_document(document: Endurance) -> Result<Unit, String> {
     let reached = |at: endurance::Reached| Reached { cycle: at.cycle, bytes: Some(at.written_bytes) };
     let milestones = marks.into_iter().map(|(milestone, at)| (milestone, at.map(reached))).collect();
     in_order(&milestones, document.cycles)?;
+    if of.death.is_some() != matches!(document.end, LifeEnd::Died { .. }) {
+        return Err("it has a cycle of its death, and its end is not died, or the other way round".to_owned());
+    }
     let end = match document.end {
         LifeEnd::Running => End::Running,
         LifeEnd::Died { cause } => End::Died { cause: word(&cause) },
@@ -122,7 +135,7 @@ fn unit_of_document(document: Endurance) -> Result<Unit, String> {
     labels.insert("load".to_owned(), document.load.name().to_owned());
     Ok(Unit {
         name: document.unit.unwrap_or(document.id),
-        model: document.model,
+        model: document.model.as_deref().map(model_name),
         labels,
         cycles: document.cycles,
         bytes: Some(document.written_bytes),
@@ -171,17 +184,23 @@ fn sheet(text: &str, lives: &mut Lives) -> Result<(), String> {
         .map(|name| name.trim().to_lowercase().replace('_', "-"))
         .collect();
     for needed in ["unit", "cycles", "end"] {
+        if head.len() == 1 && head[0].contains([';', '\t']) {
+            return Err("its columns are separated by another mark than a comma; save it with commas".to_owned());
+        }
         if !head.iter().any(|name| name == needed) {
             return Err(format!("a sheet needs columns unit, cycles and end; {needed} is missing"));
         }
     }
-    if let Some(twice) = head.iter().enumerate().find(|(at, name)| head[..*at].contains(name)) {
+    if let Some(twice) = head.iter().enumerate().find(|(at, name)| !name.is_empty() && head[..*at].contains(name)) {
         return Err(format!("the column {} stands twice", quoted(twice.1)));
     }
     let before = lives.units.len();
     for (at, row) in reader.records().enumerate() {
         let line = at + 2;
         let row = row.map_err(|error| error.to_string())?;
+        if row.iter().all(str::is_empty) {
+            continue;
+        }
         let cell =
             |name: &str| head.iter().position(|own| own == name).and_then(|at| row.get(at)).filter(|c| !c.is_empty());
         let unit = unit_of(&head, &cell).map_err(|problem| format!("line {line}: {problem}"))?;
@@ -219,28 +238,28 @@ fn unit_of<'r>(head: &[String], cell: &impl Fn(&str) -> Option<&'r str>) -> Resu
     }
     in_order(&milestones, cycles)?;
     let cause = cell("cause").unwrap_or("unknown");
-    let end = match cell("end").ok_or("end is missing: died, censored or running")? {
+    let end = match cell("end").ok_or("end is missing: died, censored or running")?.to_lowercase().as_str() {
         "died" => End::Died { cause: words(cause) },
         "censored" => End::Censored { reason: words(cause) },
         "running" => End::Running,
-        other => return Err(format!("end: {} is none of died, censored and running", quoted(other))),
+        other => return Err(format!("end: {} is unknown; write died, censored or running", quoted(other))),
     };
     if milestones.get(&Milestone::Death).is_some_and(Option::is_some) && !matches!(end, End::Died { .. }) {
         return Err("it has a cycle of its death, and its end is not died".to_owned());
     }
     let bytes = number("bytes")?;
-    let per_cycle = bytes.filter(|_| cycles > 0).map(|bytes| bytes / cycles.max(1));
     let own = ["unit", "model", "cycles", "bytes", "cycle-bytes", "end", "cause"];
-    let is_label =
-        |name: &&String| !own.contains(&name.as_str()) && Milestone::ALL.iter().all(|m| m.name() != name.as_str());
+    let is_label = |name: &&String| {
+        !name.is_empty() && !own.contains(&name.as_str()) && Milestone::ALL.iter().all(|m| m.name() != name.as_str())
+    };
     let labels = head.iter().filter(is_label).filter_map(|name| Some((name.clone(), cell(name)?.to_owned()))).collect();
     Ok(Unit {
         name: cell("unit").ok_or("unit is missing")?.to_owned(),
-        model: cell("model").map(str::to_owned),
+        model: cell("model").map(model_name),
         labels,
         cycles,
         bytes,
-        cycle_bytes: number("cycle-bytes")?.or(per_cycle),
+        cycle_bytes: number("cycle-bytes")?,
         milestones,
         watched_to: BTreeMap::new(),
         end,
@@ -260,7 +279,7 @@ mod tests {
         let [first, second, third] = &lives.units[..] else { panic!("{lives:?}") };
         assert_eq!(first.end, End::Died { cause: "read only".to_owned() });
         assert_eq!(first.milestones[&Milestone::FirstError], Some(Reached { cycle: 2500, bytes: None }));
-        assert_eq!((first.milestones[&Milestone::OnePercent], first.cycle_bytes), (None, Some(32)));
+        assert_eq!((first.milestones[&Milestone::OnePercent], first.cycle_bytes), (None, None));
         assert_eq!(second.end, End::Censored { reason: "reader".to_owned() });
         assert_eq!((third.labels["site"].as_str(), &third.end), ("north", &End::Running));
     }
@@ -271,7 +290,7 @@ mod tests {
         let head = "unit,cycles,end,death\n";
         assert!(refused("unit,cycles\n").contains("end is missing"));
         assert!(refused(&format!("{head}1,ten,running,\n")).contains("line 2: cycles: `ten`"));
-        assert!(refused(&format!("{head}1,10,broken,\n")).contains("none of died"));
+        assert!(refused(&format!("{head}1,10,broken,\n")).contains("write died, censored or running"));
         assert!(refused(&format!("{head}1,10,running,5\n")).contains("its end is not died"));
         assert!(refused(&format!("{head}1,10,died,12\n")).contains("one beyond"));
         assert!(refused(&format!("{head}1,10,running,\n1,11,running,\n")).contains("line 3: unit 1 stands twice"));
@@ -279,16 +298,20 @@ mod tests {
         assert!(
             refused("unit,cycles,end,first_error,1%\n1,30,running,20,4\n").contains("1% in cycle 4, but first-error")
         );
+        assert!(refused("unit;cycles;end\n1;10;running\n").contains("commas"));
+        assert!(read_lives([("u.csv", "unit,cycles,end,\n1,10,Died,\n,,,\n")]).is_ok(), "as spreadsheets write it");
         assert!(refused("{}").contains("neither"));
         assert!(refused("{").contains("no JSON"));
     }
 
     fn document(id: &str, cycles: u64, end: &str) -> String {
+        let died = format!(r#"{{"cycle":{cycles},"written_bytes":{}}}"#, cycles * 100);
+        let death = if end.contains("died") { died.as_str() } else { "null" };
         format!(
             r#"{{"schema":1,"id":"{id}","started":"2026-01-01T00:00:00Z","updated":"2026-02-01T00:00:00Z","model":"A","unit":"s1",
             "capacity_bytes":100,"area_bytes":100,"load":{{"load":"whole"}},"cycles":{cycles},"written_bytes":{},
             "uncounted_bytes":0,"read_bytes":1,"failed_sectors":1,"sectors":1,"kinds":{{}},"healed":0,
-            "milestones":{{"first_error":{{"cycle":7,"written_bytes":650}},"half":null}},"end":{end},"labels":{{"site":"north"}}}}"#,
+            "milestones":{{"first_error":{{"cycle":7,"written_bytes":650}},"half":null,"death":{death}}},"end":{end},"labels":{{"site":"north"}}}}"#,
             cycles * 100
         )
     }
@@ -311,6 +334,11 @@ mod tests {
         let lives = read_lives([("a.json", running.as_str()), ("ends.csv", sheet)]).unwrap();
         assert_eq!(lives.units.len(), 1);
         assert_eq!(lives.units[0].end, End::Died { cause: "vanished".to_owned() });
+        let later = document("00ff", 30, r#"{"state":"running"}"#);
+        let died = document("00ff", 20, r#"{"state":"died","cause":"hung"}"#);
+        for files in [[("a", later.as_str()), ("b", died.as_str())], [("b", died.as_str()), ("a", later.as_str())]] {
+            assert!(read_lives(files).unwrap_err().to_string().contains("contradict each other"));
+        }
         let again = document("0100", 30, r#"{"state":"running"}"#);
         let refused = read_lives([("a.json", running.as_str()), ("b.json", again.as_str())]).unwrap_err();
         assert!(refused.to_string().contains("b.json: unit s1 has another test"), "{refused}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::unit::{End, Milestone, Reached, Unit};
+use super::unit::{End, Milestone, Reached, Unit, model_name};
 
 /// First columns of the statistics, whose head misspells a later one.
 const HEAD: &str = "Date/Time,Rounds Completed,";
@@ -24,7 +24,7 @@ fn of_file(stem: &str) -> Unit {
     let (model, name) = parts.unwrap_or((stem, stem));
     Unit {
         name: name.to_owned(),
-        model: Some(model.replace('_', " ")),
+        model: Some(model_name(model)),
         labels: BTreeMap::new(),
         cycles: 0,
         bytes: None,
@@ -146,6 +146,6 @@ mod tests {
         assert!(!unit.milestones.contains_key(&Milestone::Half) && !unit.milestones.contains_key(&Milestone::Death));
         let older = text.replace(",\n            \"rounds_to_0_1_threshold\":4990", "");
         let unit = state("Kioxia_1_state", &serde_json::from_str(&older).unwrap());
-        assert!(!unit.milestones.contains_key(&Milestone::PerMille), "nobody knows whether it was watched for");
+        assert!(!unit.milestones.contains_key(&Milestone::PerMille), "it is not known whether it was watched for");
     }
 }

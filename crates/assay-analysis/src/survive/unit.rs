@@ -148,7 +148,7 @@ pub struct Unit {
     pub cycles: u64,
     /// Bytes written.
     pub bytes: Option<u64>,
-    /// Bytes of a cycle, where milestones have no bytes of their own.
+    /// Bytes of a cycle, where that is known beside the cycles and all bytes.
     pub cycle_bytes: Option<u64>,
     /// What was watched for; `None` where it was not reached. Nothing is known of what is missing here.
     pub milestones: BTreeMap<Milestone, Option<Reached>>,
@@ -158,13 +158,48 @@ pub struct Unit {
     pub end: End,
 }
 
+/// What ends a life, or the watch for a milestone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Happening {
+    /// The milestone that is asked for, but not the death.
+    Reached,
+    /// The death, which is asked for.
+    Died {
+        /// Of what, as the document or the sheet says.
+        cause: String,
+    },
+    /// The death, before the milestone that is asked for.
+    DiedBefore {
+        /// Of what.
+        cause: String,
+    },
+}
+
+/// How a unit was last seen without an event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum LastSeen {
+    /// Its test goes on.
+    Running,
+    /// Its test ended.
+    Censored {
+        /// Why, as the document or the sheet says.
+        reason: String,
+    },
+}
+
 /// What a unit says of a milestone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Seen {
     /// Cycles or bytes.
     pub(super) time: f64,
     /// What happened then; `None` where the unit was last seen without the milestone.
-    pub(super) cause: Option<String>,
+    pub(super) happened: Option<Happening>,
+    /// Whether it may have happened before that time: it was not watched for until then.
+    pub(super) late: bool,
 }
 
 /// Why a unit says nothing of a milestone.
@@ -188,24 +223,24 @@ impl Unit {
             }
             _ => None,
         };
-        let reached = match milestone {
-            Milestone::Death => None,
-            other => self.milestones.get(&other).copied().ok_or(Silent::NotWatched)?,
+        let known = self.milestones.get(&milestone);
+        // A later milestone was reached, so this one was, too, at that time or before.
+        let later = Milestone::ALL.into_iter().filter(|other| *other > milestone && *other != Milestone::Death);
+        let later = later.filter_map(|other| self.milestones.get(&other).copied().flatten()).next();
+        let watched = self.watched_to.get(&milestone).copied();
+        let (event, late) = match (known.copied().flatten(), later, death) {
+            (_, _, death) if milestone == Milestone::Death => {
+                (death.map(|(at, cause)| (at, Happening::Died { cause })), false)
+            }
+            (Some(reached), ..) => (Some((reached, Happening::Reached)), false),
+            (None, Some(later), _) => (Some((later, Happening::Reached)), true),
+            (None, None, _) if known.is_none() => return Err(Silent::NotWatched),
+            (None, None, Some((at, cause))) => (Some((at, Happening::DiedBefore { cause })), watched.is_some()),
+            (None, None, None) => (None, false),
         };
-        // A later milestone was reached, so this one was, too, and was not seen.
-        let later = Milestone::ALL.iter().filter(|other| **other > milestone && **other != Milestone::Death);
-        if reached.is_none() && later.filter_map(|other| self.milestones.get(other)).any(Option::is_some) {
-            return Err(Silent::NotWatched);
-        }
-        let watched = self.watched_to.get(&milestone).filter(|_| reached.is_none()).copied();
-        let death = death.filter(|_| watched.is_none());
-        let event = match (reached, death) {
-            (Some(reached), _) => Some((reached, milestone.title().to_owned())),
-            (None, Some((at, cause))) if milestone == Milestone::Death => Some((at, cause)),
-            (None, Some((at, cause))) => Some((at, format!("died before: {cause}"))),
-            (None, None) => None,
-        };
-        let of_cycle = |cycle: u64| self.cycle_bytes.map(|each| cycle as f64 * each as f64);
+        let each = self.cycle_bytes.map(|each| each as f64);
+        let each = each.or_else(|| Some(self.bytes? as f64 / self.cycles as f64).filter(|each| each.is_finite()));
+        let of_cycle = |cycle: u64| each.map(|each| cycle as f64 * each);
         let time = match (axis, &event) {
             (Axis::Cycles, Some((at, _))) => Some(at.cycle as f64),
             (Axis::Cycles, None) => Some(watched.unwrap_or(self.cycles) as f64),
@@ -213,7 +248,16 @@ impl Unit {
             (Axis::Bytes, None) if watched.is_some() => watched.and_then(of_cycle),
             (Axis::Bytes, None) => self.bytes.map(|bytes| bytes as f64).or_else(|| of_cycle(self.cycles)),
         };
-        Ok(Seen { time: time.ok_or(Silent::NoBytes)?, cause: event.map(|(_, cause)| cause) })
+        Ok(Seen { time: time.ok_or(Silent::NoBytes)?, happened: event.map(|(_, happened)| happened), late })
+    }
+
+    /// How it was last seen, where nothing happened.
+    pub(super) fn last_seen(&self) -> LastSeen {
+        match &self.end {
+            End::Censored { reason } => LastSeen::Censored { reason: reason.clone() },
+            // A death is always an event.
+            End::Running | End::Died { .. } => LastSeen::Running,
+        }
     }
 
     /// The group of a unit; `None` where it does not say.
@@ -284,23 +328,21 @@ impl Lives {
             return Err(format!(
                 "unit {}: {} by one file, {} by another; correct one of them",
                 clean(&unit.name),
-                known.last_seen(),
-                unit.last_seen()
+                known.end_in_words(),
+                unit.end_in_words()
             ));
         }
-        known.join(unit);
-        Ok(())
+        known.join(unit)
     }
 }
 
 impl Unit {
-    /// Whether both are of one unit. Names of files have lines where models have blanks.
+    /// Whether both are of one unit.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let model = |unit: &Self| unit.model.as_ref().map(|model| model.replace('_', " "));
-        self.name == other.name && model(self) == model(other)
+        self.name == other.name && self.model == other.model
     }
 
-    fn last_seen(&self) -> String {
+    fn end_in_words(&self) -> String {
         let cycles = grouped(i64::try_from(self.cycles).unwrap_or(i64::MAX));
         match &self.end {
             End::Running => format!("running after {cycles} cycles"),
@@ -315,16 +357,36 @@ impl Unit {
         Some(self.watched_to.get(&milestone).copied().unwrap_or(self.cycles))
     }
 
-    /// Takes what another file says of the same life.
-    fn join(&mut self, other: Self) {
+    /// Takes what another file says of the same life. The order of the files does not matter.
+    fn join(&mut self, other: Self) -> Result<(), String> {
+        let name = clean(&self.name);
+        let contradiction = |what: &str| Err(format!("unit {name}: two files differ in {what}; correct one of them"));
+        let differ = |a: Option<u64>, b: Option<u64>| a.zip(b).is_some_and(|(a, b)| a != b);
+        if differ(self.cycle_bytes, other.cycle_bytes) {
+            return contradiction("the bytes of a cycle");
+        }
+        if self.cycles == other.cycles && differ(self.bytes, other.bytes) {
+            return contradiction("the bytes written");
+        }
+        let other_label = |(key, value): (&String, &String)| other.labels.get(key).is_some_and(|other| other != value);
+        if let Some((key, _)) = self.labels.iter().find(|label| other_label(*label)) {
+            return contradiction(&clean(key));
+        }
         let watched: Vec<(Milestone, u64)> =
             Milestone::ALL.into_iter().filter_map(|m| Some((m, self.watch(m).max(other.watch(m))?))).collect();
-        if other.cycles > self.cycles {
-            (self.cycles, self.bytes) = (other.cycles, other.bytes.or(self.bytes));
-        }
+        self.bytes = match self.cycles.cmp(&other.cycles) {
+            std::cmp::Ordering::Less => other.bytes,
+            std::cmp::Ordering::Equal => self.bytes.or(other.bytes),
+            std::cmp::Ordering::Greater => self.bytes,
+        };
+        self.cycles = self.cycles.max(other.cycles);
         self.cycle_bytes = self.cycle_bytes.or(other.cycle_bytes);
         for (milestone, reached) in other.milestones {
             let entry = self.milestones.entry(milestone).or_insert(reached);
+            // A tool may write its files at different moments of a cycle.
+            if entry.zip(reached).is_some_and(|(a, b)| a.cycle.abs_diff(b.cycle) > 1) {
+                return contradiction(milestone.name());
+            }
             // The earlier of two, and the one that knows its bytes.
             let earlier = |a: Reached, b: Reached| {
                 if (a.cycle, a.bytes.is_none()) <= (b.cycle, b.bytes.is_none()) { a } else { b }
@@ -339,7 +401,13 @@ impl Unit {
             self.end = other.end;
         }
         self.labels.extend(other.labels);
+        Ok(())
     }
+}
+
+/// The name of a model: names of files have `_` where models have blanks.
+pub(super) fn model_name(text: &str) -> String {
+    text.replace('_', " ")
 }
 
 #[cfg(test)]
@@ -365,9 +433,12 @@ mod tests {
     fn a_censored_unit_is_no_failure_and_no_survivor() {
         let seen = |end| unit(100, end).seen(Milestone::Death, Axis::Cycles).unwrap();
         let cause = "read_only".to_owned();
-        assert_eq!(seen(End::Died { cause: cause.clone() }), Seen { time: 101.0, cause: Some(cause) });
+        assert_eq!(
+            seen(End::Died { cause: cause.clone() }),
+            Seen { time: 101.0, happened: Some(Happening::Died { cause }), late: false }
+        );
         for end in [End::Running, End::Censored { reason: "reader".to_owned() }] {
-            assert_eq!(seen(end), Seen { time: 100.0, cause: None });
+            assert_eq!(seen(end), Seen { time: 100.0, happened: None, late: false });
         }
     }
 
@@ -377,7 +448,10 @@ mod tests {
         assert_eq!(dead.seen(Milestone::OnePercent, Axis::Cycles), Err(Silent::NotWatched));
         dead.milestones.insert(Milestone::OnePercent, None);
         let seen = dead.seen(Milestone::OnePercent, Axis::Bytes).unwrap();
-        assert_eq!(seen, Seen { time: 1010.0, cause: Some("died before: hung".to_owned()) });
+        assert_eq!(
+            seen,
+            Seen { time: 1010.0, happened: Some(Happening::DiedBefore { cause: "hung".to_owned() }), late: false }
+        );
         dead.milestones.insert(Milestone::OnePercent, Some(Reached { cycle: 7, bytes: Some(65) }));
         assert_eq!(dead.seen(Milestone::OnePercent, Axis::Bytes).unwrap().time, 65.0);
         dead.cycle_bytes = None;
@@ -418,25 +492,51 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_order_of_files_does_not_matter() {
+        let mut state = unit(300, End::Running);
+        (state.bytes, state.cycle_bytes) = (Some(3000), None);
+        let ended = || Unit { cycle_bytes: None, ..unit(1500, End::Died { cause: "hung".to_owned() }) };
+        for (a, b) in [(state.clone(), ended()), (ended(), state.clone())] {
+            let mut lives = Lives::default();
+            lives.add(a).unwrap();
+            lives.add(b).unwrap();
+            assert_eq!((lives.units[0].cycles, lives.units[0].bytes), (1500, None));
+        }
+        let mut elsewhere = state.clone();
+        elsewhere.labels.insert("site".to_owned(), "q".to_owned());
+        state.labels.insert("site".to_owned(), "p".to_owned());
+        let mut lives = Lives { units: vec![state] };
+        assert!(lives.add(elsewhere).unwrap_err().contains("two files differ in site"));
+    }
+
     /// A state of 150 cycles says nothing of what came after it.
     #[test]
-    fn a_milestone_counts_as_long_as_it_was_watched_for() {
+    fn a_milestone_counts_as_long_as_it_was_watched_for_and_a_death_always() {
         let mut state = unit(150, End::Running);
         state.milestones.insert(Milestone::Quarter, None);
         let mut lives = Lives::default();
         lives.add(state).unwrap();
         lives.add(unit(400, End::Died { cause: "hung".to_owned() })).unwrap();
         let one = &lives.units[0];
-        assert_eq!(one.seen(Milestone::Quarter, Axis::Cycles), Ok(Seen { time: 150.0, cause: None }));
-        assert_eq!(one.seen(Milestone::Quarter, Axis::Bytes).unwrap().time, 1500.0);
+        assert_eq!(
+            one.seen(Milestone::Quarter, Axis::Cycles),
+            Ok(Seen { time: 401.0, happened: Some(Happening::DiedBefore { cause: "hung".to_owned() }), late: true })
+        );
         assert_eq!(one.seen(Milestone::Death, Axis::Cycles).unwrap().time, 401.0);
+        let mut running = Unit { end: End::Running, ..one.clone() };
+        assert_eq!(running.seen(Milestone::Quarter, Axis::Cycles).unwrap().time, 150.0);
+        assert_eq!(running.seen(Milestone::Quarter, Axis::Bytes).unwrap().time, 1500.0);
+        running.milestones.remove(&Milestone::Quarter);
+        assert_eq!(running.seen(Milestone::Quarter, Axis::Cycles), Err(Silent::NotWatched));
     }
 
     #[test]
-    fn a_milestone_before_one_that_was_reached_is_not_known() {
+    fn a_milestone_before_one_that_was_reached_was_reached_by_then() {
         let mut unit = unit(150, End::Running);
         unit.milestones.insert(Milestone::OnePercent, None);
         unit.milestones.insert(Milestone::TenPercent, Some(Reached { cycle: 120, bytes: None }));
-        assert_eq!(unit.seen(Milestone::OnePercent, Axis::Cycles), Err(Silent::NotWatched));
+        let seen = Seen { time: 120.0, happened: Some(Happening::Reached), late: true };
+        assert_eq!(unit.seen(Milestone::OnePercent, Axis::Cycles), Ok(seen));
     }
 }

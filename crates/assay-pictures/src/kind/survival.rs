@@ -7,7 +7,7 @@ use crate::font;
 use crate::paint::{Anchor, BAND, Drawing, INK, SeriesStyle, Shape, Stroke, looks};
 use crate::sheet::{EDGE, LABEL, Scale, Sheet, WIDTH, spread};
 
-/// More curves than this cannot be told apart.
+/// Most curves that a reader can distinguish.
 const MOST: usize = 8;
 
 /// Draws the curves of an answer under a title; `None` where no time is above nought.
@@ -62,7 +62,7 @@ pub fn survival(answer: &Survival, title: &str) -> Option<Drawing> {
         key(&mut sheet.drawing, look, name, group, right, y);
     }
     let mut notes = vec![format!(
-        "In brackets the units. Curves: Kaplan-Meier; dotted: {}. A curve ends where its last unit was seen.",
+        "In brackets the units. Curves: Kaplan-Meier; dotted: {}. A curve above 0 ends where its last unit was seen.",
         shown[0].course.method
     )];
     if answer.groups.len() > MOST {

@@ -29,10 +29,10 @@ impl Lifetime {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Row {
     pub(super) time: f64,
-    /// Those that were seen until here at least.
+    /// Units that were seen at least until here.
     pub(super) at_risk: u32,
     pub(super) failed: u32,
-    /// Those that were last seen here; they are at risk here, and no longer after it.
+    /// Units that were last seen here; they are at risk here, and not after it.
     pub(super) censored: u32,
 }
 
@@ -73,7 +73,7 @@ pub fn clopper_pearson(hits: f64, n: f64, level: f64) -> (f64, f64) {
     (beta_quantile(hits, n - hits + 1.0, side), beta_quantile(hits + 1.0, n - hits, 1.0 - side))
 }
 
-/// The largest share of units that may fail although none of `units` did, with this level, one-sided: 63 % of 3 at 95 %.
+/// The largest share of units that may fail if no unit of `units` did, at this level, one-sided: 63 % of 3 at 95 %.
 #[must_use]
 pub fn most_failing(units: u32, level: f64) -> f64 {
     if units == 0 { 1.0 } else { 1.0 - (1.0 - level).powf(1.0 / f64::from(units)) }

@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(log_rank(&members).assumed_ratio(), None);
     }
 
-    /// How often equal groups are told apart at 5 %: also where one of them is watched less long, and where many units are drawn
+    /// How often equal groups seem to differ at 5 %: also where one of them is watched less long, and where many units are drawn
     /// instead of all.
     #[test]
     fn equal_groups_are_told_apart_in_one_of_twenty() {

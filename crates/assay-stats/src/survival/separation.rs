@@ -24,7 +24,7 @@ const ASSIGNMENTS: usize = 1999;
 pub struct Separation {
     /// Units of each group.
     pub units: u32,
-    /// The chance that they are told apart.
+    /// The chance that the test finds the difference.
     pub chance: f64,
 }
 
@@ -64,7 +64,7 @@ fn statistic(second: &[bool], failures: usize) -> f64 {
     log_rank(&members).chi_squared()
 }
 
-/// The chance that `units` of each group are told apart.
+/// The chance that the test finds the difference with `units` of each group.
 fn chance(units: u32, ratio: f64, failing: f64, alpha: f64) -> f64 {
     let mut generator = Generator::new(u64::from(units));
     let mut critical_of: BTreeMap<usize, f64> = BTreeMap::new();
@@ -87,8 +87,8 @@ fn chance(units: u32, ratio: f64, failing: f64, alpha: f64) -> f64 {
     f64::from(found) / f64::from(CAMPAIGNS)
 }
 
-/// The fewest units of each group that are told apart with `wanted` chance where the second fails `ratio` times as often at equal
-/// age, each watched until a share `failing` of the first group has failed. `None` beyond [`MOST_UNITS`].
+/// The fewest units of each group with which the test finds the difference with chance `wanted`, if the second fails `ratio`
+/// times as often at equal age, each watched until a share `failing` of the first group has failed. `None` beyond [`MOST_UNITS`].
 #[must_use]
 pub fn separation(ratio: f64, failing: f64, alpha: f64, wanted: f64) -> Option<Separation> {
     let log = ratio.ln().abs();

@@ -51,7 +51,7 @@ pub(crate) struct SurviveArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) at: Vec<String>,
 
-    /// Confidence level: the chance that an interval holds the truth, and that equal groups are not told apart
+    /// Confidence level: the chance that an interval holds the truth, and that equal groups do not seem to differ
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.999))]
     pub(crate) level: f64,
 

@@ -27,12 +27,12 @@ pub(super) fn survive(args: &SurviveArgs) -> Result<Exit, Failure> {
         let input = output::shown(input);
         return Err(Failure::usage(format!("-o: {input} is read; name another file")));
     }
-    let answer = answered(args)?;
+    let answer = answered(args, &target)?;
     target.deliver(&answer, args.json)?;
     Ok(Exit::Good)
 }
 
-fn answered(args: &SurviveArgs) -> Result<Survived, Failure> {
+fn answered(args: &SurviveArgs, target: &Target) -> Result<Survived, Failure> {
     let at: Result<Vec<f64>, String> = args.at.iter().map(|text| args.axis.parse(text)).collect();
     let mut at = at.map_err(|error| Failure::usage(format!("--at: {error}")))?;
     at.sort_by(f64::total_cmp);
@@ -42,7 +42,8 @@ fn answered(args: &SurviveArgs) -> Result<Survived, Failure> {
         texts.push((output::shown(path), text(path)?));
     }
     let named = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    let lives = read_lives(named).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
+    let mut lives = read_lives(named).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
+    target.redact_lives(&mut lives);
     let options = SurviveOptions {
         milestone: args.milestone,
         axis: args.axis,
@@ -60,7 +61,7 @@ fn answered(args: &SurviveArgs) -> Result<Survived, Failure> {
         };
         let count = lives.units.len();
         return Err(Failure::usage(format!(
-            "none of {count} units says {known}in {axis} whether it reached: {what}; try --by all or another --milestone"
+            "no unit of {count} tells {known}in {axis} whether it reached: {what}; try --by all or another --milestone"
         )));
     };
     Ok(Survived(found))
