@@ -42,6 +42,7 @@ impl Browser {
         for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
             browser.call(domain, json!({}));
         }
+        browser.call("Page.setLifecycleEventsEnabled", json!({"enabled": true}));
         Some(browser)
     }
 
@@ -79,10 +80,15 @@ impl Browser {
         }
     }
 
-    /// Waits until a page that is on its way has been loaded.
-    fn loaded(&mut self) {
+    /// Waits until a page that is on its way has been loaded. An earlier page may report its own end of loading meanwhile.
+    fn loaded(&mut self, is_awaited: impl Fn(&Value) -> bool) {
+        let is_loaded = |event: &Value| {
+            event["method"] == "Page.lifecycleEvent"
+                && event["params"]["name"] == "load"
+                && is_awaited(&event["params"]["loaderId"])
+        };
         loop {
-            if let Some(at) = self.events.iter().position(|event| event["method"] == "Page.loadEventFired") {
+            if let Some(at) = self.events.iter().position(is_loaded) {
                 self.events.remove(at);
                 return;
             }
@@ -93,9 +99,8 @@ impl Browser {
 
     /// Opens a page.
     pub fn open(&mut self, address: &str) {
-        self.events.retain(|event| event["method"] != "Page.loadEventFired");
-        self.call("Page.navigate", json!({"url": address}));
-        self.loaded();
+        let loader = self.call("Page.navigate", json!({"url": address}))["loaderId"].clone();
+        self.loaded(|loaded| *loaded == loader);
     }
 
     /// What an expression is in the page.
@@ -113,9 +118,10 @@ impl Browser {
 
     /// Does something in the page that opens another one, and waits for that.
     pub fn follow(&mut self, expression: &str) {
-        self.events.retain(|event| event["method"] != "Page.loadEventFired");
+        let shown = self.call("Page.getFrameTree", json!({}))["frameTree"]["frame"]["loaderId"].clone();
+        self.events.retain(|event| event["method"] != "Page.lifecycleEvent");
         self.value(&format!("{expression}; 1"));
-        self.loaded();
+        self.loaded(|loaded| *loaded != shown);
     }
 
     /// Presses a key, as a user does.
