@@ -357,7 +357,7 @@ impl Firmware {
         Self::flags(self.0 >> SINCE_START)
     }
 
-    /// Conditions that occurred after `earlier`: current ones, and those that occurred for the first time.
+    /// Conditions that occurred after `earlier`: current ones, and ones that occurred for the first time.
     #[must_use]
     pub fn met_after(self, earlier: Self) -> Vec<FirmwareFlag> {
         let first = (self.0 & !earlier.0) >> SINCE_START;

@@ -74,7 +74,7 @@ pub(crate) fn left_out_in_numbers(all: &[Excluded], rest: &str) -> Vec<String> {
     lines
 }
 
-/// Models of which each record that is left out is named by itself: in full (`all`), or as [`left_out_in_numbers`] names few.
+/// Models whose left-out records are all named one by one: always with `all`, else if they are few ([`left_out_in_numbers`]).
 pub(crate) fn named_one_by_one(excluded: &[Excluded], all: bool) -> BTreeSet<&str> {
     let kind = |e: &Excluded| e.reason.to_string();
     let records = |of: &Excluded| {
@@ -139,7 +139,7 @@ fn needed_difference(ratio: f64, observed: Option<f64>) -> String {
     if ratio >= 2.0 {
         return difference(ratio);
     }
-    // The smallest difference that matters is told as it was asked for.
+    // The smallest difference that matters is shown as the user gave it.
     let below = observed.filter(|seen| *seen < 1.0 && (seen * ratio - 1.0).abs() < 1e-6);
     format!("a difference of {}", difference(below.map_or(ratio, |seen| 2.0 - seen)))
 }

@@ -17,7 +17,7 @@ use crate::look::{Looks, look_of};
 const DRAIN_SHARE: f64 = 0.34;
 /// No block is scaled below this (or the alignment, if that is larger).
 const LEAST_BLOCK: u64 = 4096;
-/// The block that the pace of a stream is told for.
+/// The block size to which the pace of a stream refers.
 const STREAM_BLOCK: u64 = 1 << 20;
 
 /// What is known of the medium's speed.

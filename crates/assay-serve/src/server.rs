@@ -132,7 +132,7 @@ fn is_this_machine(ip: IpAddr) -> bool {
 const HEAD: Duration = Duration::from_secs(5);
 /// Fields of the head of a request.
 const MOST_FIELDS: usize = 64;
-/// How long a client may take none of what is written to it.
+/// How long a client may accept no byte of an answer.
 const WRITE: Duration = Duration::from_secs(20);
 /// Between two tries to take a connection, where the system has no room for one.
 const NO_ROOM: Duration = Duration::from_millis(200);
@@ -218,7 +218,7 @@ pub enum TlsError {
 pub struct Tls(Arc<ServerConfig>);
 
 impl Tls {
-    /// From the texts of two PEM files: the certificate of the server first, then those that sign it; and its key.
+    /// From the texts of two PEM files: the certificate of the server, then the certificates that sign it; and its key.
     ///
     /// # Errors
     /// See [`TlsError`].

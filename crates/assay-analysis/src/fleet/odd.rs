@@ -223,7 +223,7 @@ pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
 /// Nodes that seemed far below the others by the look at them before the first repeat.
 #[derive(Debug, Default)]
 pub(super) struct Below {
-    /// Those that are, by their figure or beyond chance by the look.
+    /// Nodes that are below, by their figure or by a look that excludes chance.
     pub(super) far: Vec<BelowNode>,
     /// Nodes without a figure whose first look cannot tell.
     pub(super) unclear: Vec<BelowNode>,

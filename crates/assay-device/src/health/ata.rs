@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(parse_attributes(&attributes(&[]), None).unwrap_err().why, NoAnswer::NotSupported);
         assert_eq!(parse_statistics(1, &page(7, &[(8, 3)]), 512).unwrap_err().why, NoAnswer::Inconsistent);
         assert_eq!(parse_pages(&page(1, &[])).unwrap_err().why, NoAnswer::Inconsistent);
-        // What is not valid is left out.
+        // Invalid entries are left out.
         let mut invalid = page(7, &[(8, 3)]);
         invalid[15] = 0x80;
         assert_eq!(parse_statistics(7, &invalid, 512).unwrap().counters, []);

@@ -337,7 +337,7 @@ pub(crate) fn fleet_seeds() -> Vec<Vec<u8>> {
 
 // Lives of units.
 
-/// Any text is refused in a line, or gives units each of which is in one group, as failed or as censored, or is left out.
+/// Any text is refused in a line, or gives units. Each unit is left out, or counts in one group as failed or as censored.
 pub(crate) fn lives(data: &[u8]) {
     let text = input::text(data);
     for name in ["units.csv", "EVO_Plus_2_state.json"] {
@@ -359,7 +359,7 @@ pub(crate) fn lives(data: &[u8]) {
             let units: u32 = found.groups.iter().map(|group| group.units).sum();
             assert_eq!(units as usize + found.left_out.len(), lives.units.len());
             for group in &found.groups {
-                assert_eq!(group.failed + group.censored.values().sum::<u32>(), group.units);
+                assert_eq!(group.failed + group.censored.iter().map(|one| one.units).sum::<u32>(), group.units);
                 let ordered = |point: &Point| point.low <= point.share + 1e-9 && point.share <= point.high + 1e-9;
                 assert!(group.course.points.iter().all(ordered), "{:?}", group.course);
             }
@@ -375,7 +375,7 @@ pub(crate) fn lives_seeds() -> Vec<Vec<u8>> {
         "unit,cycles,end\n\"1,2",
         "Date/Time,Rounds Completed,Bytes Written,Total Bytes Written,Write Rate (bytes/sec),Bytes Read,Total Bytes Read,Read Rate (bytes/sec),Bad Sectors,Total Bad Sesctors,Bad Sector Rate (counts/min)\nSat Dec 28 10:01:00 2024,291,640,186240,1.00,0,0,0.00,3,3,3.00\n",
         r#"{"version":2,"device_geometry":{"detected_size":32},"state":{"rounds_completed":5000,"bytes_written":160000,"first_failure_round":18446744073709551615}}"#,
-        r#"[{"schema":1,"id":"00ff","model":"A","unit":"s1","area_bytes":100,"load":{"load":"whole"},"cycles":9,"written_bytes":900,"milestones":{"first_error":{"cycle":7,"written_bytes":650},"half":null},"end":{"state":"died","cause":"hung"},"labels":{"site":"n"}}]"#,
+        r#"[{"schema":1,"id":"00ff","started":"2026-01-01T00:00:00Z","updated":"2026-01-02T00:00:00Z","model":"A","unit":"s1","capacity_bytes":100,"area_bytes":100,"load":{"load":"whole"},"cycles":9,"written_bytes":900,"uncounted_bytes":0,"read_bytes":900,"failed_sectors":1,"sectors":1,"kinds":{"zeros":1},"healed":0,"milestones":{"first_error":{"cycle":7,"written_bytes":650},"half":null},"end":{"state":"died","cause":"hung"},"labels":{"site":"n"}}]"#,
         "{}",
     ])
 }

@@ -91,7 +91,7 @@ pub fn wear_map(map: &WearMap) -> Option<Drawing> {
         sheet.drawing.text(x + 20.0, key, LABEL, INK, Anchor::Start, name);
         x += width;
     }
-    let note = "Addresses are those that the medium shows; where its memory holds them is not known.".to_owned();
+    let note = "Addresses are logical: the medium decides where its memory holds them.".to_owned();
     Some(sheet.finish(key + 4.0, &[note]))
 }
 

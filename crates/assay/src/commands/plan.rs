@@ -295,7 +295,7 @@ pub(super) fn kept_labels() -> Result<Vec<String>, Failure> {
     Ok(names.iter().filter_map(|name| name.strip_suffix(ENDING).map(str::to_owned)).collect())
 }
 
-/// Where a plan is, and its text; none where none of this label is kept.
+/// Where a plan is, and its text; `None` if no plan with this label is kept.
 pub(super) fn read_kept(label: &str) -> Result<Option<(PathBuf, String)>, Failure> {
     // A label of an address may be anything: it is looked for among the names that are there.
     let known = kept_labels()?.into_iter().any(|known| known == label);
@@ -307,7 +307,7 @@ pub(super) fn read_kept(label: &str) -> Result<Option<(PathBuf, String)>, Failur
 /// Where media are mounted, in the commands of a plan, as `assay plan show` has it.
 const MOUNTED: &str = "/mnt/card";
 
-/// A plan with what `assay plan status` and `assay plan show` say of it; none where none of this label is kept.
+/// A plan with what `assay plan status` and `assay plan show` say of it; `None` if no plan with this label is kept.
 pub(super) fn kept(label: &str) -> Result<Option<KeptPlan>, Failure> {
     let Some((path, file)) = read_kept(label)? else { return Ok(None) };
     let plan = read_plan(&file, &output::shown(&path))?;

@@ -590,7 +590,7 @@ fn a_node_far_below_the_others_is_named_without_a_figure_too() {
     let words = format!("node7 ({title} at 0.002 times by a first look, and not measured) is far below the others");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(&words), "{words}: {text}");
-    // Where the look does not tell, the report says that, and calls nobody slow.
+    // If the look cannot tell, the report says so, and calls no node slow.
     let settled = records[6].cluster.as_mut().unwrap().settled.as_mut().unwrap();
     (settled.loads[0].standing, settled.loads[0].operations) = (Standing::Unclear, Some(8));
     let text = assay_report::fleet::document(&said(records)).text(&assay_report::Style::default());

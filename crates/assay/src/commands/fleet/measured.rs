@@ -134,7 +134,7 @@ fn asked_suite(ledger: &Ledger, launcher: Launcher) -> Option<AskedSuite> {
     Some(AskedSuite { text, name: suite.name, version: suite.version })
 }
 
-/// The names of the workloads of a run; none of a suite that is not known here.
+/// The names of the workloads of a run; empty if this machine does not have the suite.
 pub(super) fn workload_names(ledger: &Ledger, launcher: Launcher) -> Vec<String> {
     let suite = known_suite(ledger, launcher);
     suite.map_or_else(Vec::new, |suite| suite.workloads.into_iter().map(|workload| workload.name).collect())

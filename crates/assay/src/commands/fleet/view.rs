@@ -204,7 +204,7 @@ pub(super) struct Watcher {
     run: String,
     /// Names and targets of the nodes under way.
     nodes: Vec<(String, String)>,
-    /// Names of the workloads; none where the suite is not known here.
+    /// Names of the workloads; empty if this machine does not have the suite.
     workloads: Vec<String>,
     view: View,
     /// Each thing that happens is a line on standard output.

@@ -36,7 +36,7 @@ fn commands(disk: &str, part: assay_core::verification::Extent) -> Vec<String> {
     vec![
         format!(
             "usable    {} from {} on held what was written. These commands make a partition of that part, and destroy \
-             what the medium holds; assay runs none of them:",
+             what the medium holds; assay does not run them:",
             Bytes(part.bytes),
             Bytes(part.offset_bytes)
         ),
@@ -60,6 +60,6 @@ mod tests {
         assert_eq!(said[2], "  mkfs.vfat /dev/sdq1");
         assert!(commands("/dev/mmcblk0", part)[2].ends_with("/dev/mmcblk0p1"));
         assert!(said[3].ends_with("f3fix --first-sec=2048 --last-sec=204799 /dev/sdq"));
-        assert!(said[0].contains("destroy") && said[0].contains("runs none"));
+        assert!(said[0].contains("destroy") && said[0].contains("does not run them"));
     }
 }
