@@ -14,7 +14,7 @@ else
         ip:iproute2 strace:strace faketime:faketime busybox:busybox-static ssh:openssh-client sshd:openssh-server
         ansible-playbook:ansible-core ansible-lint:ansible-lint
         pg_ctlcluster:postgresql slurmctld:slurmctld slurmd:slurmd srun:slurm-client qemu-aarch64-static:qemu-user-static
-        Rscript:r-cran-survival"
+        mosquitto:mosquitto mosquitto_pub:mosquitto-clients Rscript:r-cran-survival"
 fi
 # promtool alone: its package would run a server. Tests look for it there.
 unpack_promtool() {

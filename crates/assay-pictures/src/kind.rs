@@ -11,6 +11,7 @@ mod spread;
 mod survival;
 mod sweep;
 mod wear;
+mod year;
 
 use assay_core::observation::Observation;
 use curves::{Curves, curves};
@@ -24,6 +25,7 @@ pub use spread::spread;
 pub use survival::survival;
 use sweep::{Sweep, sweep};
 pub use wear::{WearChange, WearMap, wear_map};
+pub use year::{Year, YearLevel, YearMark, YearPanel, year};
 
 use crate::data::Wanted;
 use crate::output::Film;

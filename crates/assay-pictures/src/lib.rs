@@ -15,8 +15,8 @@ mod tests;
 
 pub use data::{BusCeiling, Decided, Label, Value, Wanted};
 pub use kind::{
-    NothingToDraw, PictureKind, RankRow, Ranking, WearChange, WearMap, film, nodes, on_page, ranking, spread, still,
-    survival, wear_map,
+    NothingToDraw, PictureKind, RankRow, Ranking, WearChange, WearMap, Year, YearLevel, YearMark, YearPanel, film,
+    nodes, on_page, ranking, spread, still, survival, wear_map, year,
 };
 pub use output::{Film, ImageError};
 pub use paint::Drawing;

@@ -83,13 +83,18 @@ impl Sheet {
         self.drawing.text(to, bottom + 31.0, NOTE, MUTE, Anchor::End, &axis_name(unit, scale));
     }
 
-    /// A vertical axis with a grid between `left` and `right`; its unit stands over it.
-    pub(crate) fn upright(&mut self, scale: &Scale, left: f64, right: f64, unit: &str) {
-        for value in scale.ticks(7) {
+    /// Values of a vertical axis with a grid between `left` and `right`.
+    pub(crate) fn upright_of(&mut self, scale: &Scale, left: f64, right: f64, most: usize) {
+        for value in scale.ticks(most) {
             let y = scale.at(value);
             self.drawing.line([(left, y), (right, y)], Stroke::thin(GRID));
             self.drawing.text(left - 7.0, y + 4.0, NOTE, MUTE, Anchor::End, &tick(value));
         }
+    }
+
+    /// A vertical axis with a grid between `left` and `right`; its unit stands over it.
+    pub(crate) fn upright(&mut self, scale: &Scale, left: f64, right: f64, unit: &str) {
+        self.upright_of(scale, left, right, 7);
         let (_, top) = scale.range();
         self.drawing.text(EDGE, top - 9.0, NOTE, MUTE, Anchor::Start, &axis_name(unit, scale));
     }

@@ -27,6 +27,7 @@ pub mod survive;
 mod terminal;
 mod verdict;
 mod verification;
+pub mod watch;
 
 pub use card::{UnitCard, card};
 pub use csv::{AggregatesDocument, aggregates, csv};

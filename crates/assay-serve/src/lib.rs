@@ -18,6 +18,7 @@ mod program;
 mod questions;
 mod routes;
 mod server;
+mod watch;
 
 pub use access::{Access, Secret, TOKEN_LEAST};
 pub use connections::{Answering, Place as ConnectionPlace, Places};

@@ -22,6 +22,7 @@ pub(crate) enum Tab {
     Advise,
     Plan,
     Fleet,
+    Watch,
     Baselines,
     /// None of them.
     Outside,
@@ -29,7 +30,7 @@ pub(crate) enum Tab {
     Login,
 }
 
-const TABS: [(Tab, &str, &str); 9] = [
+const TABS: [(Tab, &str, &str); 10] = [
     (Tab::Media, "/", "Media"),
     (Tab::Measure, "/measure", "Measure"),
     (Tab::Records, "/records", "Records"),
@@ -38,6 +39,7 @@ const TABS: [(Tab, &str, &str); 9] = [
     (Tab::Advise, "/advise", "Advise"),
     (Tab::Plan, "/plan", "Plan"),
     (Tab::Fleet, "/fleet", "Fleet"),
+    (Tab::Watch, "/watch", "Watch"),
     (Tab::Baselines, "/baselines", "Baselines"),
 ];
 

@@ -163,6 +163,12 @@ pub trait Program: Send + Sync + 'static {
     /// The store cannot be read.
     fn fleet_runs(&self) -> Result<Vec<FleetRunLine>, Refusal>;
 
+    /// Names of the watches, sorted.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn watches(&self) -> Result<Vec<String>, Refusal>;
+
     /// Labels of the plans that are kept.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::form::{Form, Pairs, value};
 use crate::page::{self, Page, Tab};
 use crate::program::Refusal;
-use crate::{app, browse, fleets, live, measure, plans, questions};
+use crate::{app, browse, fleets, live, measure, plans, questions, watch};
 
 type Shared = State<Arc<App>>;
 type Asked = Result<Query<Pairs>, QueryRejection>;
@@ -37,6 +37,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/fleet/{run}", get(fleet))
         .route("/fleet/{run}/part", get(fleet_part))
         .route("/fleet/{run}/picture", get(fleet_picture))
+        .route("/watch", get(all_watched))
+        .route("/watch/{name}", get(watched))
+        .route("/watch/{name}/picture", get(watched_picture))
         .route("/plan/new", get(new_plan).post(keep_plan))
         .route("/plan/of/{label}", get(kept_plan))
         .route("/plan/of/{label}/file", get(plan_file))
@@ -198,6 +201,18 @@ async fn fleet_part(State(app): Shared, Path(run): Path<String>, asked: Asked) -
 
 async fn fleet_picture(State(app): Shared, Path(run): Path<String>) -> Response {
     on_a_thread(&app, Tab::Fleet, move |app| picture(app, &fleets::report_words(&run))).await
+}
+
+async fn all_watched(State(app): Shared) -> Response {
+    on_a_thread(&app, Tab::Watch, |app| watch::all(app.program.as_ref())).await
+}
+
+async fn watched(State(app): Shared, Path(name): Path<String>) -> Response {
+    on_a_thread(&app, Tab::Watch, move |app| watch::one(app.program.as_ref(), &name)).await
+}
+
+async fn watched_picture(State(app): Shared, Path(name): Path<String>) -> Response {
+    on_a_thread(&app, Tab::Watch, move |app| picture(app, &watch::words(Some(&name)))).await
 }
 
 async fn baselines(State(app): Shared) -> Response {

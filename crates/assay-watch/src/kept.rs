@@ -35,6 +35,8 @@ pub struct Plan {
     pub target: String,
     /// Whether the target is the device itself.
     pub raw: bool,
+    /// Where it is measured.
+    pub measured: Measured,
     /// Time of the night, as HH:MM.
     pub nightly: String,
     /// Suite by name or file.
@@ -53,8 +55,25 @@ pub struct Plan {
     pub webhooks: Vec<String>,
     /// Addresses that messages are mailed to.
     pub mail: Vec<String>,
+    /// MQTT broker that receives the figures, as HOST or HOST:PORT.
+    pub mqtt: Option<String>,
     /// File for Prometheus.
     pub textfile: Option<String>,
+}
+
+/// Where a medium is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measured {
+    /// By this machine.
+    Here,
+    /// By a node of a watched cluster.
+    Node {
+        /// Name of the cluster's watch, in the label of the records.
+        fleet: String,
+        /// Name of the node.
+        node: String,
+    },
 }
 
 impl Plan {
@@ -222,6 +241,15 @@ impl Kept {
         }
     }
 
+    /// The night of a record that began at a time, for a picture; none where it is no result.
+    #[must_use]
+    pub fn night_of(&self, record: &Record, at: i64) -> Option<Night> {
+        let last = self.last_at.zip(self.watch.last_day());
+        let day = last.map_or_else(|| at.div_euclid(DAY), |(last, day)| day + (at - last + DAY / 2).div_euclid(DAY));
+        let usable = record.outcome == Outcome::Completed && record.validity.verdict != ValidityVerdict::Invalid;
+        usable.then(|| night_of(record, day))
+    }
+
     /// The name of an event, for `ack`.
     #[must_use]
     pub fn event_name(&self, event: &Event) -> String {
@@ -240,6 +268,7 @@ mod tests {
             unit: None,
             target: "/mnt".into(),
             raw: false,
+            measured: Measured::Here,
             nightly: "03:30".into(),
             suite: "quick".into(),
             budget_seconds: 60,
@@ -249,6 +278,7 @@ mod tests {
             notify: vec![],
             webhooks: vec![],
             mail: vec![],
+            mqtt: None,
             textfile: None,
         }
     }

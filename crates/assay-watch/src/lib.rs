@@ -12,10 +12,10 @@ mod trend;
 mod watch;
 
 pub use event::{Change, Event, Manner, Moved, What};
-pub use kept::{ASSUMED_CYCLES, DAY, KEPT_VERSION, Kept, Plan, Skip, Skipped};
+pub use kept::{ASSUMED_CYCLES, DAY, KEPT_VERSION, Kept, Measured, Plan, Skip, Skipped};
 pub use night::{
-    Condition, Conditions, Counter, FILL_LABEL, FIRST, Figure, Kind, Night, RUN_LABEL, SECOND, WATCH_LABEL, counters,
-    night_of,
+    Condition, Conditions, Counter, Course, FILL_LABEL, FIRST, Figure, Kind, Night, RUN_LABEL, SECOND, WATCH_LABEL,
+    counters, courses, night_of,
 };
 pub use series::Level;
 pub use status::{Status, StatusEvent, metrics};

@@ -242,6 +242,33 @@ pub fn counters(medium: &Medium) -> Vec<Counter> {
     counted.filter_map(|counter| Some(Counter { name: counter.kind.name(), value: counter.last()? })).collect()
 }
 
+/// A figure over the nights, for a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Course {
+    /// The load.
+    pub load: String,
+    /// What the figure is.
+    pub figure: Kind,
+    /// Day, in days since 1970, and value of each night: operations per second, or nanoseconds.
+    pub nights: Vec<(i64, f64)>,
+}
+
+/// The course of each figure over these nights, which are in their order. Figures stand in the order in which they came first.
+#[must_use]
+pub fn courses(nights: &[Night]) -> Vec<Course> {
+    let mut courses: Vec<Course> = Vec::new();
+    for night in nights {
+        for figure in &night.figures {
+            let value = (night.day, figure.log.exp());
+            match courses.iter_mut().find(|one| one.load == figure.load && one.figure == figure.kind) {
+                Some(course) => course.nights.push(value),
+                None => courses.push(Course { load: figure.load.clone(), figure: figure.kind, nights: vec![value] }),
+            }
+        }
+    }
+    courses
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,6 +25,8 @@ pub struct Status {
     pub unit: Option<String>,
     /// Directory on it, or the device.
     pub target: String,
+    /// Time of the night, as HH:MM.
+    pub nightly: String,
     /// Nights with a result.
     pub nights: u32,
     /// The first night, in days since 1970; null before it.
@@ -77,6 +79,7 @@ impl Status {
             medium: kept.plan.title.clone(),
             unit: kept.plan.unit.clone(),
             target: kept.plan.target.clone(),
+            nightly: kept.plan.nightly.clone(),
             nights: kept.watch.nights(),
             first_day: kept.watch.first_day(),
             last_night: kept.last_at,
@@ -106,12 +109,13 @@ fn label(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect::<String>().replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// The figures of a medium as Prometheus' text. No line has a time of its own: node_exporter refuses files that have.
+/// The figures of media as Prometheus' text. No line has a time of its own: node_exporter refuses files that have.
 #[must_use]
-pub fn metrics(status: &Status) -> String {
+pub fn metrics(media: &[Status]) -> String {
     let mut text = String::new();
-    let watch = format!("watch=\"{}\"", label(&status.name));
-    let mut metric = |name: &str, help: &str, lines: Vec<(String, f64)>| {
+    let watch = |status: &Status| format!("watch=\"{}\"", label(&status.name));
+    let mut metric = |name: &str, help: &str, of: &dyn Fn(&Status) -> Vec<(String, f64)>| {
+        let lines: Vec<(String, f64)> = media.iter().flat_map(of).collect();
         if lines.is_empty() {
             return;
         }
@@ -120,33 +124,45 @@ pub fn metrics(status: &Status) -> String {
             let _ = writeln!(text, "assay_watch_{name}{{{labels}}} {value}");
         }
     };
-    let own = |value: f64| vec![(watch.clone(), value)];
-    let of_level = |level: &Level| {
+    let own = |value: fn(&Status) -> f64| move |status: &Status| vec![(watch(status), value(status))];
+    let of_level = |status: &Status, level: &Level| {
         let figure = match level.figure {
             Kind::Rate => "rate",
             Kind::Latency => "latency",
         };
-        format!("{watch},load=\"{}\",figure=\"{figure}\"", label(&level.load))
+        format!("{},load=\"{}\",figure=\"{figure}\"", watch(status), label(&level.load))
     };
-    let levels = || status.levels.iter();
-    let trends = |of: fn(&crate::trend::Trend) -> f64| -> Vec<(String, f64)> {
-        levels().filter_map(|level| Some((of_level(level), of(level.trend.as_ref()?)))).collect()
+    let trends = |of: fn(&crate::trend::Trend) -> f64| {
+        move |status: &Status| -> Vec<(String, f64)> {
+            let levels = status.levels.iter();
+            levels.filter_map(|level| Some((of_level(status, level), of(level.trend.as_ref()?)))).collect()
+        }
     };
-    let info = format!("{watch},medium=\"{}\"", label(&status.medium));
-    metric("info", "The watched medium.", vec![(info, 1.0)]);
-    metric("open_alarms", "Alarms that no person has acknowledged.", own(status.open.len() as f64));
-    metric("nights", "Nights with a result.", own(f64::from(status.nights)));
-    let last = status.last_night.map(|last| (watch.clone(), last as f64)).into_iter().collect();
-    metric("last_night_timestamp_seconds", "When the last night with a result was.", last);
-    metric("written_bytes", "Bytes written by the watch in the last year.", own(status.written_bytes_of_year as f64));
-    metric("budget_bytes", "Bytes that the watch may write in a year.", own(status.budget_bytes_of_year as f64));
-    let level = levels().map(|level| (of_level(level), level.value)).collect();
-    metric("level", "Operations a second, or nanoseconds of the 99th percentile, over the newest 30 nights.", level);
-    metric("trend_ratio", "Ratio to the figure of a year before, by the trend.", trends(|trend| trend.per_year.ratio));
-    metric("trend_ratio_low", "Lower bound of the trend.", trends(|trend| trend.per_year.low));
-    metric("trend_ratio_high", "Upper bound of the trend.", trends(|trend| trend.per_year.high));
-    let counters = status.counters.iter();
-    let counters = counters.map(|(name, value)| (format!("{watch},counter=\"{}\"", label(name)), *value as f64));
-    metric("counter", "Health counters of the medium.", counters.collect());
+    metric("info", "The watched medium.", &|status| {
+        vec![(format!("{},medium=\"{}\"", watch(status), label(&status.medium)), 1.0)]
+    });
+    let open = own(|status| status.open.len() as f64);
+    metric("open_alarms", "Alarms that no person has acknowledged.", &open);
+    metric("nights", "Nights with a result.", &own(|status| f64::from(status.nights)));
+    metric("last_night_timestamp_seconds", "When the last night with a result was.", &|status| {
+        status.last_night.map(|last| (watch(status), last as f64)).into_iter().collect()
+    });
+    let written = own(|status| status.written_bytes_of_year as f64);
+    metric("written_bytes", "Bytes written by the watch in the last year.", &written);
+    let budget = own(|status| status.budget_bytes_of_year as f64);
+    metric("budget_bytes", "Bytes that the watch may write in a year.", &budget);
+    let level = |status: &Status| -> Vec<(String, f64)> {
+        status.levels.iter().map(|level| (of_level(status, level), level.value)).collect()
+    };
+    metric("level", "Operations a second, or nanoseconds of the 99th percentile, over the newest 30 nights.", &level);
+    metric("trend_ratio", "Ratio to the figure of a year before, by the trend.", &trends(|trend| trend.per_year.ratio));
+    metric("trend_ratio_low", "Lower bound of the trend.", &trends(|trend| trend.per_year.low));
+    metric("trend_ratio_high", "Upper bound of the trend.", &trends(|trend| trend.per_year.high));
+    metric("counter", "Health counters of the medium.", &|status| {
+        let counters = status.counters.iter();
+        counters
+            .map(|(name, value)| (format!("{},counter=\"{}\"", watch(status), label(name)), *value as f64))
+            .collect()
+    });
     text
 }

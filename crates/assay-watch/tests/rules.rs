@@ -18,6 +18,7 @@ fn status() -> Status {
         name: "card".into(),
         medium: "Card \"A\", 32.0 GB".into(),
         unit: None,
+        nightly: "03:30".into(),
         target: "/mnt".into(),
         nights: 100,
         first_day: Some(19_900),
@@ -49,7 +50,7 @@ fn status() -> Status {
 
 #[test]
 fn every_metric_that_is_named_is_written() {
-    let written = metrics(&status());
+    let written = metrics(&[status()]);
     assert!(written.contains("assay_watch_info{watch=\"card\",medium=\"Card \\\"A\\\", 32.0 GB\"} 1\n"), "{written}");
     for line in written.lines().filter(|line| !line.starts_with('#')) {
         assert!(line.rsplit(' ').next().unwrap().parse::<f64>().is_ok(), "a line has a time of its own: {line}");

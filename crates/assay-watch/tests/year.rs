@@ -14,8 +14,8 @@ use assay_core::workload::{Op, Pattern, Workload};
 use assay_stats::random::Generator;
 use assay_store::{RunState, SqliteStore, Store};
 use assay_watch::{
-    Condition, Conditions, DAY, Event, FIRST, Figure, Kept, Kind, Night, Plan, RUN_LABEL, SECOND, Status, WATCH_LABEL,
-    What, metrics,
+    Condition, Conditions, DAY, Event, FIRST, Figure, Kept, Kind, Measured, Night, Plan, RUN_LABEL, SECOND, Status,
+    WATCH_LABEL, What, metrics,
 };
 
 /// 2026-01-01, and the time of the nights.
@@ -31,6 +31,7 @@ fn plan() -> Plan {
         unit: Some("0x1234".into()),
         target: "/mnt/card".into(),
         raw: false,
+        measured: Measured::Here,
         nightly: "03:30".into(),
         suite: "quick".into(),
         budget_seconds: 60,
@@ -40,6 +41,7 @@ fn plan() -> Plan {
         notify: Vec::new(),
         webhooks: Vec::new(),
         mail: Vec::new(),
+        mqtt: None,
         textfile: None,
     }
 }
@@ -139,7 +141,8 @@ fn a_year_gives_exactly_its_events_and_the_records_give_them_again() {
     let open: Vec<&str> = status.open.iter().map(|event| event.id.as_str()).collect();
     assert_eq!(open, ["card/2", "card/3", "card/4"]);
     assert!(!status.is_quiet() && !status.overdue);
-    assert!(metrics(&status).contains("assay_watch_open_alarms{watch=\"card\"} 3\n"), "{}", metrics(&status));
+    let metrics = metrics(&[status]);
+    assert!(metrics.contains("assay_watch_open_alarms{watch=\"card\"} 3\n"), "{metrics}");
     [2, 3, 4].iter().for_each(|number| assert!(kept.watch.acknowledge(*number)));
     assert!(Status::of(&kept, now).is_quiet());
     assert!(!Status::of(&kept, now + 2 * DAY).is_quiet(), "a night is overdue");

@@ -8,6 +8,7 @@ use assay_analysis::{Load, UnitNote, loads_named};
 use assay_core::observation::Observation;
 use assay_core::text::{self, harmless, quoted};
 use assay_pictures::{Drawing, PNG_SCALE};
+use assay_report::watch::Watched;
 use assay_report::{Answered, Document, Redactor, ReportFormat, Style};
 use serde_json::{Value, json};
 
@@ -165,6 +166,19 @@ impl Target {
         for (unit, part) in lives.units.iter_mut().zip(parts) {
             let labels = part["labels"].as_object().into_iter().flatten();
             unit.labels = labels.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+        }
+    }
+
+    /// Watched media as they may go there: without serial numbers, paths and what the system said.
+    pub(crate) fn redact_watched(&self, media: &mut [Watched]) {
+        if self.redactor.as_ref().is_none_or(Redactor::keeps_identities) {
+            return;
+        }
+        for status in media.iter_mut().map(|watched| &mut watched.status) {
+            (status.unit, status.target) = (None, String::new());
+            if let Some(skipped) = &mut status.skipped {
+                skipped.detail.clear();
+            }
         }
     }
 

@@ -51,6 +51,12 @@ impl Redactor {
         Self { key: None, units: Units::new() }
     }
 
+    /// Whether identities stay.
+    #[must_use]
+    pub fn keeps_identities(&self) -> bool {
+        self.key.is_none()
+    }
+
     /// The same, which also knows these units: a label that is the name of one is replaced, whatever record has it.
     #[must_use]
     pub fn knowing<'a>(mut self, units: impl IntoIterator<Item = &'a str>) -> Self {

@@ -11,7 +11,7 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 19] = [
+const REVIEWED: [(&str, &[&str]); 20] = [
     ("all", &["Show everything in full: "]),
     // Records are grouped by what they are, units of a sheet by a column of it.
     ("by", &["Make a group of each ", "What makes a group: "]),
@@ -24,6 +24,8 @@ const REVIEWED: [(&str, &[&str]); 19] = [
     ("listen", &["Address that "]),
     // A load decides, or nothing but a load is wanted.
     ("load", &["Load that decides", "Only "]),
+    // A medium has a name of its own, a cluster has not.
+    ("named", &["Name of the watch; made of that of the medium", "Name of the watch; the medium of a node"]),
     ("nodes", &["Nodes"]),
     // A report beside what is shown, the answer in place of it, or what the command is for.
     ("output", &["Also write a report; ", "Write the answer to a file instead; ", "File to write"]),

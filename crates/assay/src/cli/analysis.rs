@@ -168,7 +168,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=1.0))]
     pub(crate) margin: f64,
 
-    /// Also rank models of one unit, as if units varied like those of other models; marked provisional
+    /// Also rank models of one unit, with the variation of the other models; marked provisional
     #[arg(long)]
     pub(crate) borrow: bool,
 

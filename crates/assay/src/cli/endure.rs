@@ -48,7 +48,7 @@ pub(crate) struct EndureArgs {
     #[arg(long, value_name = "DEVICE")]
     pub(crate) control: Option<PathBuf>,
 
-    /// Time that a medium in trouble is waited for before its test is ended
+    /// Longest wait for a medium that is gone or fails, before its test ends
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = wait)]
     pub(crate) wait: Duration,
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::values;
+use super::watch::{WatchHowArgs, WatchRunArgs, name};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -63,6 +64,8 @@ pub(crate) enum FleetCommand {
     /// Remove from nodes what Ansible put there
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(Box<FleetCleanArgs>),
+    /// Watch the media of all nodes each night
+    Watch(FleetWatchArgs),
     /// List runs on clusters, and what became of each node
     List(FleetListArgs),
     /// Report odd nodes, total throughput, and loss from running at once
@@ -307,4 +310,80 @@ pub(crate) struct FleetCleanArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+// The watch of a cluster.
+
+const FLEET_ADD_EXAMPLES: &str = "\
+Examples:
+  assay fleet watch add 'node[01-28]=/mnt/card' --named rig
+  assay fleet watch add -i cards.ini --binaries bin --notify 'ntfy publish rig'
+  assay fleet watch add --via local a=/mnt/a b=/mnt/b --print";
+const FLEET_RUN_EXAMPLES: &str = "\
+Examples:
+  assay fleet watch run rig
+  assay watch status rig-node07";
+const FLEET_REMOVE_EXAMPLES: &str = "\
+Examples:
+  assay fleet watch remove rig";
+#[derive(Debug, Args)]
+pub(crate) struct FleetWatchArgs {
+    #[command(subcommand)]
+    pub(crate) command: FleetWatchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetWatchCommand {
+    /// Watch the media of all nodes: measure them at once each night, by a timer on this machine
+    #[command(after_help = FLEET_ADD_EXAMPLES)]
+    Add(Box<FleetWatchAddArgs>),
+    /// Measure a night of all nodes now, and say what changed
+    #[command(after_help = FLEET_RUN_EXAMPLES)]
+    Run(WatchRunArgs),
+    /// End the watch of all nodes: removes its timer and their levels, and keeps their records
+    #[command(after_help = FLEET_REMOVE_EXAMPLES)]
+    Remove {
+        /// Name of the watched cluster
+        #[arg(value_name = "WATCH")]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetWatchAddArgs {
+    /// Node as NAME or NAME=TARGET, also node[01-28]=TARGET; with ssh the name is the host
+    #[arg(value_name = "NODE", required_unless_present = "inventory", conflicts_with = "inventory")]
+    pub(crate) nodes: Vec<String>,
+
+    /// Name of the watch; the medium of a node is watched as WATCH-NODE
+    #[arg(long = "named", value_name = "WATCH", value_parser = name, default_value = "fleet")]
+    pub(crate) name: String,
+
+    /// How nodes are reached; by default ssh, and ansible with an inventory
+    #[arg(long, value_enum)]
+    pub(crate) via: Option<ViaArg>,
+
+    #[command(flatten)]
+    pub(crate) inventory: InventoryArgs,
+
+    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries. Without
+    /// one, nodes like this machine get this program
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "inventory")]
+    pub(crate) binaries: Option<PathBuf>,
+
+    /// What is measured on nodes that name no target of their own
+    #[arg(long, value_name = "PATH", default_value = ".", conflicts_with = "inventory")]
+    pub(crate) target: String,
+
+    /// The program assay on the nodes; with --via local this one
+    #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
+    pub(crate) program: Option<String>,
+
+    /// Address that nodes connect to; without it a Unix socket of this user alone, with ssh through its tunnel, and with Slurm any
+    /// address of this host
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    #[command(flatten)]
+    pub(crate) how: WatchHowArgs,
 }

@@ -6,7 +6,7 @@ macro_rules! query_help {
         concat!(
             $records,
 ": last (the newest), all, an id, a file, baseline:NAME, published:NAME, site: (the public instance of the last login), or conditions: model=…, unit=…, \
-             slot=…, suite=…, kind=…, or a label as KEY=VALUE. Conditions in one pair of quotes must all hold: 'published: model=SanDisk* unit=1,2'"
+             slot=…, suite=…, kind=…, or a label as KEY=VALUE. Conditions within one pair of quotes are joined by and: 'published: model=SanDisk* unit=1,2'"
         )
     };
 }
@@ -20,7 +20,7 @@ macro_rules! stored_query_help {
 
 macro_rules! stored_query_end {
     () => {
-        ", baseline:NAME, or conditions: model=…, unit=…, slot=…, suite=…, kind=…, or a label as KEY=VALUE. Conditions in one pair of quotes must all hold: 'suite=quick model=SanDisk* unit=1,2'"
+        ", baseline:NAME, or conditions: model=…, unit=…, slot=…, suite=…, kind=…, or a label as KEY=VALUE. Conditions within one pair of quotes are joined by and: 'suite=quick model=SanDisk* unit=1,2'"
     };
 }
 
@@ -92,7 +92,7 @@ pub(crate) use analysis::{BaselineArgs, BaselineCommand, CompareArgs, FileArgs, 
 pub(crate) use endure::{EndureArgs, Until, WearArg};
 pub(crate) use fleet::{
     FleetArgs, FleetCheckArgs, FleetCleanArgs, FleetCollectArgs, FleetCommand, FleetListArgs, FleetReportArgs,
-    FleetRunArgs, InventoryArgs, ViaArg,
+    FleetRunArgs, FleetWatchAddArgs, FleetWatchCommand, InventoryArgs, ViaArg,
 };
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use records::{AggregateArg, ExportArgs, ImportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
@@ -101,7 +101,8 @@ pub(crate) use submit::{LoginArgs, SubmitArgs};
 pub(crate) use survive::SurviveArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};
 pub(crate) use watch::{
-    WatchAddArgs, WatchArgs, WatchCommand, WatchRunArgs, WatchStatusArgs, name_of as watch_name_of,
+    WatchAddArgs, WatchArgs, WatchCommand, WatchHowArgs, WatchRunArgs, WatchStatusArgs, broker_parts,
+    name_of as watch_name_of,
 };
 
 /// What `--version` says; `-V` says the first line. The version is the first line of both.
@@ -340,7 +341,7 @@ pub(crate) enum SuiteCommand {
         /// Job file of fio
         #[arg(value_name = "FILE")]
         file: String,
-        /// Size of each job, like 1GiB or 50% of the medium, whatever the file says
+        /// Size of each job, like 1GiB or 50% of the medium, instead of the file's size=
         #[arg(long, value_name = "SIZE", value_parser = values::amount)]
         size: Option<Amount>,
         /// File to write; standard output by default

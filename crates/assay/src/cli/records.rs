@@ -132,7 +132,7 @@ Examples:
   assay show --percentiles 50,99,99.99    of the latency, with intervals";
 pub(super) const LABEL_EXAMPLES: &str = "\
 Examples:
-  assay label last unit=7 price=9.90
+  assay label last unit=7 price=9.90EUR
   assay label 'model=SD32G slot=3' rack=2      all records of the query
   assay label 5f3k2abcde model='SanDisk Ultra A1'
   assay label last comment=                    without a value it is removed";

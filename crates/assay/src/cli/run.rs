@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub(crate) budget: Option<Duration>,
 
-    /// Size of the test area, like 1GiB or 50% of the medium; with a fio job file that of each job, whatever the file says
+    /// Size of the test area, like 1GiB or 50% of the medium; of each job of a fio job file, instead of its size=
     #[arg(long, value_name = "SIZE", value_parser = values::amount)]
     pub(crate) size: Option<Amount>,
 

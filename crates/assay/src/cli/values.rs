@@ -123,7 +123,7 @@ pub(super) fn what_if(text: &str) -> Result<f64, String> {
 pub(super) fn link(text: &str) -> Result<Link, String> {
     const HELP: &str = "write a line rate like 1Gbit, or a payload like 125MB/s";
     let bare = text.strip_suffix("/s").unwrap_or(text);
-    let bits = bare.strip_suffix("bit").or_else(|| bare.strip_suffix("bps"));
+    let bits = ["bit", "bps", "bE", "b"].iter().find_map(|ending| bare.strip_suffix(ending));
     let Some(bits) = bits.map(str::trim_end) else {
         return rate(text).map(Link::Payload).map_err(|_| HELP.to_owned());
     };
@@ -223,6 +223,9 @@ pub(super) fn label(text: &str) -> Result<(String, String), String> {
     if value.trim().is_empty() || value.len() > 256 {
         return Err("a value has 1 to 256 bytes, and more than blanks".to_owned());
     }
+    if key == "price" {
+        let _: Price = value.parse().map_err(|error: PriceError| error.to_string())?;
+    }
     Ok((key.to_owned(), value.to_owned()))
 }
 
@@ -232,7 +235,14 @@ mod tests {
 
     #[test]
     fn wires_are_read_by_their_unit() {
-        for (text, rate) in [("1Gbit", 125e6), ("1Gbit/s", 125e6), ("2.5 Gbit/s", 312.5e6), ("100Mbps", 12.5e6)] {
+        for (text, rate) in [
+            ("1Gbit", 125e6),
+            ("1Gbit/s", 125e6),
+            ("2.5 Gbit/s", 312.5e6),
+            ("100Mbps", 12.5e6),
+            ("1Gb", 125e6),
+            ("2.5GbE", 312.5e6),
+        ] {
             assert_eq!(link(text), Ok(Link::Line(rate)), "{text}");
         }
         assert_eq!(link("125MB/s"), Ok(Link::Payload(125e6)));

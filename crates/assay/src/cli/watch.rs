@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_core::units::Bytes;
 use clap::{Args, Subcommand, ValueHint};
 
-use super::values;
+use super::{FileArgs, values};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,8 @@ Examples:
 const STATUS_EXAMPLES: &str = "\
 Examples:
   assay watch status
-  assay watch status card --json";
+  assay watch status card --json
+  assay watch status card -o card.html   a page with the year as a picture";
 const ACK_EXAMPLES: &str = "\
 Examples:
   assay watch ack card/3     one event
@@ -62,7 +63,7 @@ pub(crate) enum WatchCommand {
         #[arg(value_name = "EVENT")]
         event: String,
     },
-    /// End a watch: its timer and what is known of its levels go, its records stay
+    /// End a watch: removes its timer and its levels, and keeps its records
     #[command(after_help = REMOVE_EXAMPLES)]
     Remove {
         /// Name of the watch
@@ -81,6 +82,13 @@ pub(crate) struct WatchAddArgs {
     #[arg(long = "named", value_name = "WATCH", value_parser = name)]
     pub(crate) name: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) how: WatchHowArgs,
+}
+
+/// How a night is measured, and who hears of it.
+#[derive(Debug, Args)]
+pub(crate) struct WatchHowArgs {
     /// Time of day of the night's run
     #[arg(long, value_name = "HH:MM", default_value = "03:30", value_parser = time_of_day)]
     pub(crate) nightly: String,
@@ -113,6 +121,11 @@ pub(crate) struct WatchAddArgs {
     /// Address that each message is mailed to, by sendmail; repeat for more
     #[arg(long, value_name = "ADDRESS", value_parser = mail)]
     pub(crate) mail: Vec<String>,
+
+    /// MQTT broker that Home Assistant listens to, by mosquitto_pub; its user, password and TLS stand in the file
+    /// ~/.config/mosquitto_pub
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = broker)]
+    pub(crate) mqtt: Option<String>,
 
     /// File for the textfile collector of Prometheus' node_exporter, written after each night
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -147,13 +160,16 @@ pub(crate) struct WatchStatusArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 }
 
 /// Longest name; it is a label and part of a file's name.
 const LONGEST_NAME: usize = 40;
 
 /// The name of a watch.
-fn name(text: &str) -> Result<String, String> {
+pub(super) fn name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if text.is_empty() || text.len() > LONGEST_NAME || !text.chars().all(plain) || text.starts_with('-') {
         return Err(format!("a name has 1 to {LONGEST_NAME} of the characters a to z, 0 to 9 and -, like card-1"));
@@ -195,6 +211,25 @@ fn address(text: &str) -> Result<String, String> {
     if known && plain { Ok(text.to_owned()) } else { Err("write an address, like https://example.org/hook".to_owned()) }
 }
 
+fn broker(text: &str) -> Result<String, String> {
+    let wrong = || "write a host, like broker.lan or 10.0.0.2:1883".to_owned();
+    broker_parts(text).map(|_| text.to_owned()).ok_or_else(wrong)
+}
+
+/// Port of brokers without TLS.
+const PORT: &str = "1883";
+
+/// Host and port of `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
+pub(crate) fn broker_parts(broker: &str) -> Option<(&str, &str)> {
+    let (host, port) = match broker.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, rest)) => (address, rest.strip_prefix(':').or(rest.is_empty().then_some(PORT))?),
+        None => broker.rsplit_once(':').unwrap_or((broker, PORT)),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
+    let good = !host.is_empty() && !host.starts_with('-') && host.chars().all(plain);
+    (good && port.parse::<u16>().is_ok_and(|port| port > 0)).then_some((host, port))
+}
+
 fn mail(text: &str) -> Result<String, String> {
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "@.+-_".contains(c));
     if plain && !text.is_empty() && !text.starts_with('-') {
@@ -214,6 +249,16 @@ mod tests {
         assert_eq!(name_of("–"), "medium");
         assert!(name("card-1").is_ok() && name(&name_of(&"x".repeat(99))).is_ok());
         assert!(name("../x").is_err() && name("").is_err() && name("-x").is_err() && name("A").is_err());
+    }
+
+    #[test]
+    fn brokers_are_hosts_and_no_options() {
+        assert_eq!(broker_parts("broker.lan"), Some(("broker.lan", "1883")));
+        assert_eq!(broker_parts("10.0.0.1:8883"), Some(("10.0.0.1", "8883")));
+        assert_eq!(broker_parts("[::1]:1884"), Some(("::1", "1884")));
+        for bad in ["", "-x", "a b", "host:0", "host:x", "user@host", ":1883"] {
+            assert_eq!(broker_parts(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -21,9 +21,10 @@ use assay_store::{ObservationDetail, SqliteStore, Store, Summary};
 use clap::Parser;
 
 use super::fleet::report::{report_answer, run_lines};
+use super::watch::{names as watch_names, status_answer};
 use super::{compare, plan, rank, records};
 use crate::answer::{Answer, Target};
-use crate::cli::{Cli, Command, FleetCommand, PlanCommand, ServeArgs};
+use crate::cli::{Cli, Command, FleetCommand, PlanCommand, ServeArgs, WatchCommand};
 use crate::documents::ServeDocument;
 use crate::ending::Failure;
 use crate::{files, output, queries, signals, state, suites};
@@ -213,6 +214,10 @@ impl Program for Own {
         quietly(|| queries::remove_baseline(name))
     }
 
+    fn watches(&self) -> Result<Vec<String>, Refusal> {
+        quietly(watch_names)
+    }
+
     fn fleet_runs(&self) -> Result<Vec<FleetRunLine>, Refusal> {
         quietly(run_lines)
     }
@@ -276,6 +281,10 @@ fn answer(command: &Command) -> Result<Box<dyn Answer>, Failure> {
         Command::Plan(args) => match &args.command {
             PlanCommand::Race(args) => Box::new(plan::race_answer(args, &mut target)?.0),
             PlanCommand::Swap(args) => Box::new(plan::swap_answer(args, &mut target)?),
+            _ => return Err(Failure::usage("this is asked on the command line alone")),
+        },
+        Command::Watch(args) => match &args.command {
+            Some(WatchCommand::Status(args)) => Box::new(status_answer(args, &target, args.names.len() == 1)?),
             _ => return Err(Failure::usage("this is asked on the command line alone")),
         },
         Command::Fleet(args) => match &args.command {

@@ -101,7 +101,7 @@ fn documents() -> Vec<Published> {
         published("fleet-clean", &["assay fleet clean"], of::<CleanDocument<'static>>),
         published("fleet-report", &["assay fleet report"], of::<FleetReport>),
         published("survive", &["assay survive"], of::<assay_analysis::survive::Survival>),
-        published("watch-run", &["assay watch run"], of::<WatchRunDocument>),
+        published("watch-run", &["assay watch run", "assay fleet watch run"], of::<WatchRunDocument>),
         published("watch-status", &["assay watch status"], of::<WatchStatusDocument>),
         published("watch-message", &["messages of assay watch"], of::<WatchMessage<'static>>),
     ]

@@ -2,7 +2,6 @@
 
 use assay_analysis::fleet::Starts;
 use assay_analysis::plan::{ExperimentPlan, ModelUnits, Move, Moves, Outlook, PlanStatus, PlanTurn, ScheduledUnit};
-use assay_core::cluster::Standing;
 use assay_core::medium::{Medium, Mounted};
 use assay_fleet::{CoordinatorEvent, Fate, Ledger, Live, NotCounted, NotCountedLoad, Settled};
 use serde::Serialize;
@@ -284,10 +283,6 @@ pub(crate) struct NotCountedLoadRow {
     workload: usize,
     /// Its rate as a share of the typical one; null where it has none.
     to_typical: Option<f64>,
-    /// Operations that this rests on; null where nothing is known of this kind of operation.
-    operations: Option<u32>,
-    /// Whether it is slower beyond chance, or that is unclear.
-    standing: Standing,
 }
 
 impl FleetEvent<'static> {
@@ -297,12 +292,8 @@ impl FleetEvent<'static> {
             CoordinatorEvent::Joined(node) => Self::Joined { node: name(*node) },
             CoordinatorEvent::Offered(node, mounted) => Self::Offered { node: name(*node), mounted: *mounted },
             CoordinatorEvent::Settled(settled, left_out) => {
-                let load = |one: &NotCountedLoad| NotCountedLoadRow {
-                    workload: one.workload + 1,
-                    to_typical: one.to_typical,
-                    operations: one.operations,
-                    standing: one.standing,
-                };
+                let load =
+                    |one: &NotCountedLoad| NotCountedLoadRow { workload: one.workload + 1, to_typical: one.to_typical };
                 let node = |one: &NotCounted| NotCountedNode {
                     node: name(one.node),
                     loads: one.loads.iter().map(load).collect(),

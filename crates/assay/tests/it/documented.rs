@@ -13,7 +13,7 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 16] = [
+const ELSEWHERE: [(&str, &str); 17] = [
     // Of the crate assay-endure.
     ("assay endure --resume", "real.rs"),
     ("assay endure /dev/sdX", "real.rs"),
@@ -31,6 +31,7 @@ const ELSEWHERE: [(&str, &str); 16] = [
     ("assay watch ack", "watch.rs"),
     ("assay watch add", "watch.rs"),
     ("assay watch remove", "watch.rs"),
+    ("assay watch status card", "watch.rs"),
 ];
 
 /// How lines end that do not end with 0 here: slow disks are no A1, limits are missed, plans go on.

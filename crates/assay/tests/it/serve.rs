@@ -179,6 +179,7 @@ fn every_page_is_there_and_lists_what_the_store_holds() {
         "/plan",
         "/plan/swap",
         "/fleet",
+        "/watch",
         "/baselines",
         "/baselines/gate",
     ] {

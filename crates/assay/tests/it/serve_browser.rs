@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Browser, Place};
 use crate::serve::{Served, fleet_run, seven, stocked};
 
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "",
     "measure",
     "records",
@@ -21,6 +21,7 @@ const PAGES: [&str; 16] = [
     "plan/new?units=A%3D1%2C2%3BB%3D1%2C2&slots=3",
     "plan/race?of=all",
     "fleet",
+    "watch",
     "baselines",
     "rank?of=model%3Dnothing",
 ];

@@ -12,6 +12,7 @@ use assay_core::exit::Exit;
 use assay_engine::Control;
 use measured::{begun, measured, tell_run};
 
+use super::watch::fleet_watch;
 use crate::cli::{FleetArgs, FleetCommand, FleetRunArgs};
 use crate::documents::fleet::RotationNews;
 use crate::ending::Failure;
@@ -31,6 +32,7 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
         FleetCommand::Clean(args) => collect::clean(&args),
         FleetCommand::List(args) => ledgers::list_runs(&args),
         FleetCommand::Report(args) => report::report(&args),
+        FleetCommand::Watch(args) => fleet_watch(&args.command),
     }
 }
 

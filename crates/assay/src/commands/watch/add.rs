@@ -8,19 +8,26 @@ use assay_core::medium::Medium;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, percent};
 use assay_device::{Sysroot, look};
-use assay_watch::{ASSUMED_CYCLES, Kept, Plan};
+use assay_runner::is_unmounted;
+use assay_watch::{ASSUMED_CYCLES, Kept, Measured, Plan};
 use jiff::Timestamp;
 
-use super::keep;
 use super::timer::{self, Timer};
-use crate::cli::{WatchAddArgs, watch_name_of};
+use super::{keep, tell};
+use crate::cli::{WatchAddArgs, WatchHowArgs, watch_name_of};
 use crate::ending::Failure;
 use crate::{files, output, suites};
 
 pub(super) fn add(args: &WatchAddArgs) -> Result<Exit, Failure> {
     let path = std::fs::canonicalize(&args.target).unwrap_or_else(|_| args.target.clone());
     let target = look(&Sysroot::real(), &path)?;
-    let (_, suite) = suites::checked(&args.suite)?;
+    let (_, suite) = suites::checked(&args.how.suite)?;
+    if is_unmounted(&target.medium) {
+        return Err(Failure::usage(format!(
+            "{}: nothing is mounted there, so that the disk of this system would be watched; mount the medium first",
+            output::shown(&path)
+        )));
+    }
     if target.raw && suite.writes() {
         return Err(Failure::usage(format!(
             "{}: a device is only read each night; name a suite that writes nothing, like --suite read-only, or a directory",
@@ -41,16 +48,16 @@ pub(super) fn add(args: &WatchAddArgs) -> Result<Exit, Failure> {
     }
     let plan = plan(args, &path, &target.medium, target.raw, unit, &kept)?;
     let timer = Timer::of(&plan)?;
-    if args.print {
+    if args.how.print {
         output::print(&timer.text(&plan))?;
         output::tell_wrapped(&budget(&plan));
         return Ok(Exit::Good);
     }
-    if let Some(file) = &args.textfile {
+    if let Some(file) = &args.how.textfile {
         files::check_writable(file)?;
     }
     keep::write(&Kept::new(plan.clone(), Timestamp::now().as_second()))?;
-    let installed = if args.no_timer { Ok(()) } else { timer.install(&plan) };
+    let installed = if args.how.no_timer { Ok(()) } else { timer.install(&plan) };
     if let Err(failure) = installed {
         let _ = keep::remove(&plan.name);
         return Err(failure);
@@ -82,26 +89,40 @@ fn plan(
             std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base)
         }
     };
-    let absolute = |file: &Path| crate::documents::path(std::path::absolute(file).unwrap_or_else(|_| file.to_owned()));
-    // The timer calls it from another directory.
-    let suite = if suites::is_built_in(&args.suite) { args.suite.clone() } else { absolute(Path::new(&args.suite)) };
     Ok(Plan {
-        name,
         title: medium.title(),
         unit,
         target: crate::documents::path(path),
         raw,
-        nightly: args.nightly.clone(),
-        suite,
-        budget_seconds: args.night_time.as_secs(),
-        max_write_bytes: if raw { 0 } else { args.night_writes.0 },
-        endurance_bytes: args.endurance.map(|bytes| bytes.0),
+        max_write_bytes: if raw { 0 } else { args.how.night_writes.0 },
         capacity_bytes: medium.capacity_bytes,
-        notify: args.notify.clone(),
-        webhooks: args.webhooks.clone(),
-        mail: args.mail.clone(),
-        textfile: args.textfile.as_ref().map(|file: &PathBuf| absolute(file)),
+        ..plan_of(name, Measured::Here, &args.how)
     })
+}
+
+/// What the arguments say of a plan; the medium is not known yet.
+pub(super) fn plan_of(name: String, measured: Measured, how: &WatchHowArgs) -> Plan {
+    let absolute = |file: &Path| crate::documents::path(std::path::absolute(file).unwrap_or_else(|_| file.to_owned()));
+    Plan {
+        name,
+        title: String::new(),
+        unit: None,
+        target: String::new(),
+        raw: false,
+        measured,
+        nightly: how.nightly.clone(),
+        // The timer calls it from another directory.
+        suite: if suites::is_built_in(&how.suite) { how.suite.clone() } else { absolute(Path::new(&how.suite)) },
+        budget_seconds: how.night_time.as_secs(),
+        max_write_bytes: how.night_writes.0,
+        endurance_bytes: how.endurance.map(|bytes| bytes.0),
+        capacity_bytes: None,
+        notify: how.notify.clone(),
+        webhooks: how.webhooks.clone(),
+        mail: how.mail.clone(),
+        mqtt: how.mqtt.clone(),
+        textfile: how.textfile.as_ref().map(|file: &PathBuf| absolute(file)),
+    }
 }
 
 /// The unit of a medium, as rankings tell units apart.
@@ -112,7 +133,7 @@ pub(super) fn unit_of(medium: &Medium) -> Option<String> {
 }
 
 /// What a year writes, in one line.
-fn budget(plan: &Plan) -> String {
+pub(super) fn budget(plan: &Plan) -> String {
     if plan.max_write_bytes == 0 {
         return "nothing is written".to_owned();
     }
@@ -138,9 +159,23 @@ pub(super) fn remove(name: &str) -> Result<Exit, Failure> {
         let Some(_lock) = keep::lock(name)? else {
             return Err(Failure::environment(format!("a night of {name} is under way; try again when it is over")));
         };
+        let kept = keep::read(name)?;
+        if let Measured::Node { fleet, .. } = &kept.plan.measured {
+            return Err(Failure::usage(format!("{name} belongs to a cluster: assay fleet watch remove {fleet}")));
+        }
         timer::remove(name)?;
-        keep::remove(name)?;
+        forget(&kept.plan)?;
     }
     output::print(&format!("{name} is not watched any more; its records stay: assay list watch={name}"))?;
     Ok(Exit::Good)
+}
+
+/// Removes what is kept of a watch, here and at its broker.
+pub(super) fn forget(plan: &Plan) -> Result<(), Failure> {
+    if let Some(broker) = &plan.mqtt
+        && let Err(reason) = tell::withdraw(broker, &plan.name)
+    {
+        output::tell_wrapped(&format!("{broker} keeps the entities of {}: {reason}", plan.name));
+    }
+    keep::remove(&plan.name)
 }

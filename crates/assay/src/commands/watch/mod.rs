@@ -1,13 +1,17 @@
 //! `assay watch`: media that are measured each night, and what changed.
 
 mod add;
+mod fleet;
 mod keep;
 mod night;
 mod status;
+mod tell;
 mod timer;
-mod words;
 
 use assay_core::exit::Exit;
+pub(super) use fleet::fleet_watch;
+pub(super) use keep::names;
+pub(super) use status::status_answer;
 
 use crate::cli::{WatchArgs, WatchCommand, WatchRunArgs};
 use crate::ending::Failure;

@@ -1,27 +1,25 @@
 //! One night: the medium is found by its identity, measured by a run of this program, and its record is judged. Messages go to
 //! commands, by curl to addresses, by sendmail to people, and as figures to Prometheus.
 
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_core::exit::Exit;
 use assay_core::record::Record;
-use assay_core::text::{self, clean, harmless};
+use assay_core::text::harmless;
 use assay_device::owned::Directory;
 use assay_device::{ProofMeter, Sysroot, TargetInfo, look, survey};
 use assay_engine::Control;
-use assay_watch::{
-    FILL_LABEL, FIRST, Kept, Plan, RUN_LABEL, SECOND, Skip, Skipped, Status, StatusEvent, WATCH_LABEL, metrics,
-};
+use assay_report::watch::{event as event_sentence, skip};
+use assay_watch::{FILL_LABEL, FIRST, Kept, Plan, RUN_LABEL, SECOND, Skip, Skipped, Status, StatusEvent, WATCH_LABEL};
 use jiff::Timestamp;
 
-use super::{add, keep, words};
+use super::{add, keep, tell};
 use crate::cli::WatchRunArgs;
-use crate::documents::watch::{WatchMessage, WatchNightDocument, WatchRunDocument};
+use crate::documents::watch::{WatchNightDocument, WatchRunDocument};
 use crate::ending::{self, Failure};
-use crate::{files, output, signals};
+use crate::{output, signals};
 
 /// How long the traffic of others is looked at, and how much of it a second makes the medium busy.
 const LOOK: Duration = Duration::from_secs(1);
@@ -29,13 +27,13 @@ const LOOK: Duration = Duration::from_secs(1);
 const BUSY_BYTES: u64 = 8 << 20;
 
 /// Why a night has no result, and the same in words where there are more.
-type Reason = (Skip, String);
+pub(super) type Reason = (Skip, String);
 
 pub(super) fn run(args: &WatchRunArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let mut nights = Vec::new();
-    for name in keep::named(&args.names)? {
+    for name in keep::here(&args.names)? {
         nights.push(night(&name)?);
         if control.stopped() {
             return Err(Failure::interrupted("interrupted; the night of this medium can be measured again"));
@@ -66,27 +64,44 @@ fn night(name: &str) -> Result<WatchNightDocument, Failure> {
         return Ok(night);
     };
     let mut kept = keep::read(name)?;
-    match measured(&mut kept, now, &mut night) {
-        Ok(()) => {}
-        Err((reason, detail)) => {
-            let more = if detail.is_empty() { String::new() } else { format!(": {}", harmless(&detail)) };
-            output::tell_wrapped(&format!("{name}: skipped, as {}{more}", words::skip(reason)));
-            let skipped = Skipped { at: now, reason, detail };
-            if reason != Skip::Done {
-                kept.skipped = Some(skipped.clone());
-            }
-            night.skipped = Some(skipped);
-        }
-    }
-    keep::write(&kept)?;
-    for event in &night.events {
-        output::tell_wrapped(&words::event(&kept.plan, &event.event));
-    }
-    tell(&kept, &night.events);
-    if let Err(failure) = write_metrics(&kept, now) {
+    let result = measured(&mut kept, now, &mut night);
+    conclude(&mut kept, &mut night, now, result)?;
+    if let Err(failure) = tell::write_metrics(&kept, now) {
         output::tell_wrapped(failure.message());
     }
     Ok(night)
+}
+
+/// Keeps and tells what a night came to.
+pub(super) fn conclude(
+    kept: &mut Kept,
+    night: &mut WatchNightDocument,
+    now: i64,
+    result: Result<(), Reason>,
+) -> Result<(), Failure> {
+    if let Err((reason, detail)) = result {
+        let more = if detail.is_empty() { String::new() } else { format!(": {}", harmless(&detail)) };
+        output::tell_wrapped(&format!("{}: skipped, as {}{more}", kept.plan.name, skip(reason)));
+        let skipped = Skipped { at: now, reason, detail };
+        if reason != Skip::Done {
+            kept.skipped = Some(skipped.clone());
+        }
+        night.skipped = Some(skipped);
+    }
+    keep::write(kept)?;
+    if night.skipped.is_none() && night.events.is_empty() {
+        output::tell_wrapped(&format!("{}: measured, nothing changed", kept.plan.name));
+    }
+    for event in &night.events {
+        output::tell_wrapped(&event_sentence(&kept.plan.name, &kept.plan.title, &event.event));
+    }
+    tell::tell(kept, &night.events);
+    if let Some(broker) = &kept.plan.mqtt
+        && let Err(reason) = tell::publish(broker, &Status::of(kept, now))
+    {
+        output::tell_wrapped(&format!("--mqtt {broker} did not take the figures: {reason}"));
+    }
+    Ok(())
 }
 
 fn measured(kept: &mut Kept, now: i64, night: &mut WatchNightDocument) -> Result<(), Reason> {
@@ -101,11 +116,21 @@ fn measured(kept: &mut Kept, now: i64, night: &mut WatchNightDocument) -> Result
     quiet(&target)?;
     let fill = fill(&plan, &path);
     let first = record(&plan, &path, fill, FIRST)?;
+    take(kept, &first, now, night, &mut || record(&plan, &path, fill, SECOND).ok())
+}
+
+/// Takes the record of a night; `second` measures again where something is suspected.
+pub(super) fn take(
+    kept: &mut Kept,
+    first: &Record,
+    now: i64,
+    night: &mut WatchNightDocument,
+    second: &mut dyn FnMut() -> Option<Record>,
+) -> Result<(), Reason> {
     night.record = Some(first.id.clone());
-    let at = keep::began(&first).unwrap_or(now);
     let mut second_id = None;
-    let taken = kept.take(&first, at, &mut || {
-        let record = record(&plan, &path, fill, SECOND).ok()?;
+    let taken = kept.take(first, keep::began(first).unwrap_or(now), &mut || {
+        let record = second()?;
         second_id = Some(record.id.clone());
         Some(record)
     });
@@ -176,78 +201,4 @@ fn record(plan: &Plan, path: &Path, fill: Option<u64>, which: &str) -> Result<Re
         let said = String::from_utf8_lossy(&done.stderr);
         failed(said.lines().last().unwrap_or("it said nothing").trim_start_matches("assay: ").to_owned())
     })
-}
-
-/// A receiver that takes longer is ended.
-const LONGEST: Duration = Duration::from_secs(60);
-
-/// Tells all that the plan names. What cannot be told is said here; the event stays open all the same.
-pub(super) fn tell(kept: &Kept, events: &[StatusEvent]) {
-    for event in events.iter().filter(|event| event.event.what.is_alarm()) {
-        let sentence = words::event(&kept.plan, &event.event);
-        let plan = &kept.plan;
-        let message = WatchMessage {
-            watch: &plan.name,
-            medium: &plan.title,
-            target: &plan.target,
-            happened: event,
-            sentence: sentence.clone(),
-        };
-        let Ok(json) = output::json(&message) else { continue };
-        let json = text::json(&json.to_string()) + "\n";
-        let said = |what: &str, done: Result<(), String>| {
-            if let Err(reason) = done {
-                output::tell_wrapped(&format!("{what} did not take the message {}: {reason}", event.id));
-            }
-        };
-        for command in &plan.notify {
-            said(&format!("--notify `{command}`"), receive("sh", &["-c", command], &json));
-        }
-        for address in &plan.webhooks {
-            let words =
-                ["-fsS", "-m", "30", "-H", "Content-Type: application/json", "--data-binary", "@-", "--", address];
-            said(&format!("--webhook {address}"), receive("curl", &words, &json));
-        }
-        for address in &plan.mail {
-            let subject = clean(&format!("assay: {}", event.id));
-            let mail =
-                format!("To: {address}\nSubject: {subject}\nContent-Type: text/plain; charset=utf-8\n\n{sentence}\n");
-            said(&format!("--mail {address}"), receive("sendmail", &["-t", "-i"], &mail));
-        }
-    }
-}
-
-/// Runs a command with a text on its standard input; why it failed.
-fn receive(program: &str, words: &[&str], input: &str) -> Result<(), String> {
-    let spawned =
-        Command::new(program).args(words).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-    let mut child = spawned.map_err(|error| format!("{program}: {error}"))?;
-    if let Some(mut pipe) = child.stdin.take() {
-        // One that reads nothing has got the message by being called.
-        let _ = pipe.write_all(input.as_bytes());
-    }
-    let begun = Instant::now();
-    loop {
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => {
-                let mut said = String::new();
-                let _ = child.stderr.take().map(|pipe| pipe.take(4096).read_to_string(&mut said));
-                let last = said.lines().last().unwrap_or_default();
-                return Err(format!("it ended with {status} {last}").trim_end().to_owned());
-            }
-            None if begun.elapsed() > LONGEST => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("it took longer than {} s", LONGEST.as_secs()));
-            }
-            None => std::thread::sleep(Duration::from_millis(20)),
-        }
-    }
-}
-
-/// Writes the file for Prometheus, whole or not at all.
-pub(super) fn write_metrics(kept: &Kept, now: i64) -> Result<(), Failure> {
-    let Some(file) = &kept.plan.textfile else { return Ok(()) };
-    files::write_whole(Path::new(file), metrics(&Status::of(kept, now)))
 }

@@ -1,81 +1,81 @@
 //! `assay watch status` and `ack`.
 
 use assay_core::exit::Exit;
-use assay_core::text::{clean, harmless};
-use assay_core::units::Bytes;
-use assay_report::{right, table, wrapped};
-use assay_watch::{Kept, Kind, Plan, Status};
+use assay_pictures::Drawing;
+use assay_report::watch::{Watched, document, picture};
+use assay_report::{Document, Style};
+use assay_watch::{Kept, Night, Status, courses};
 use jiff::Timestamp;
+use serde_json::Value;
 
-use super::{keep, words};
+use super::keep;
+use crate::answer::{Answer, Target, WITH_PICTURE};
 use crate::cli::WatchStatusArgs;
 use crate::documents::watch::WatchStatusDocument;
-use crate::ending::Failure;
-use crate::{ending, output};
+use crate::ending::{self, Failure};
+use crate::output;
 
 pub(super) fn status(args: &WatchStatusArgs) -> Result<Exit, Failure> {
+    let target = Target::new(&args.file, WITH_PICTURE)?;
+    let answer = status_answer(args, &target, target.is_file())?;
+    let quiet = answer.quiet();
+    target.deliver(&answer, args.json)?;
+    Ok(ending::of_answer(quiet))
+}
+
+/// What is known of watched media; with their nights where a picture may be wanted.
+pub(in crate::commands) fn status_answer(
+    args: &WatchStatusArgs,
+    target: &Target,
+    with_nights: bool,
+) -> Result<WatchAnswer, Failure> {
     let now = Timestamp::now().as_second();
     let names = match keep::names()? {
         names if names.is_empty() && args.names.is_empty() => names,
         _ => keep::named(&args.names)?,
     };
-    let kept = names.iter().map(|name| keep::read(name)).collect::<Result<Vec<Kept>, Failure>>()?;
-    let media: Vec<Status> = kept.iter().map(|kept| Status::of(kept, now)).collect();
-    let quiet = media.iter().all(Status::is_quiet);
-    if args.json {
-        output::print_json(&WatchStatusDocument { quiet, media })?;
-        return Ok(ending::of_answer(quiet));
+    let mut media = Vec::new();
+    for name in &names {
+        let kept = keep::read(name)?;
+        let nights = if with_nights { nights(&kept)? } else { Vec::new() };
+        media.push(Watched { status: Status::of(&kept, now), courses: courses(&nights) });
     }
-    if media.is_empty() {
-        output::tell("no medium is watched; begin with: assay watch add DIR");
-    }
-    for (at, (status, kept)) in media.iter().zip(&kept).enumerate() {
-        if at > 0 {
-            output::print("")?;
-        }
-        show(status, &kept.plan)?;
-    }
-    Ok(ending::of_answer(quiet))
+    target.redact_watched(&mut media);
+    Ok(WatchAnswer(media))
 }
 
-fn show(status: &Status, plan: &Plan) -> Result<(), Failure> {
-    let style = output::stdout_style();
-    let line = |text: &str| output::print(&output::wrapped(text, style.width));
-    line(&format!("{}: {} at {}", status.name, clean(&status.medium), harmless(&status.target)))?;
-    let last = status.last_night.map_or_else(|| "none yet".to_owned(), words::date);
-    let next = status.next_night.map_or_else(|| format!("at {}", plan.nightly), words::date);
-    let late = if status.overdue { ", and a night is late" } else { "" };
-    line(&format!("nights    {}, the last {last}, the next {next}{late}", status.nights))?;
-    let budget = (status.written_bytes_of_year, status.budget_bytes_of_year);
-    line(&format!("written   {} of {} a year", Bytes(budget.0), Bytes(budget.1)))?;
-    if let Some(skipped) = &status.skipped {
-        let more = if skipped.detail.is_empty() { String::new() } else { format!(": {}", harmless(&skipped.detail)) };
-        line(&format!("skipped   {}, as {}{more}", words::date(skipped.at), words::skip(skipped.reason)))?;
+/// The nights of a medium that the store holds.
+fn nights(kept: &Kept) -> Result<Vec<Night>, Failure> {
+    let records = keep::first_records(&kept.plan)?;
+    Ok(records.iter().filter_map(|record| kept.night_of(record, keep::began(record)?)).collect())
+}
+
+/// Watched media.
+pub(in crate::commands) struct WatchAnswer(Vec<Watched>);
+
+impl WatchAnswer {
+    fn quiet(&self) -> bool {
+        self.0.iter().all(|watched| watched.status.is_quiet())
     }
-    if !status.counters.is_empty() {
-        let counters = status.counters.iter().map(|(name, value)| format!("{} {value}", harmless(name)));
-        line(&format!("health    {}", counters.collect::<Vec<_>>().join(", ")))?;
+}
+
+impl Answer for WatchAnswer {
+    fn text(&self, style: &Style) -> String {
+        document(&self.0).text(style)
     }
-    if let Some(last) = status.events.last() {
-        line(&format!("last      {}", words::event(plan, &last.event)))?;
+
+    fn json(&self) -> Result<Value, Failure> {
+        let media = self.0.iter().map(|watched| watched.status.clone()).collect();
+        output::json(&WatchStatusDocument { quiet: self.quiet(), media })
     }
-    if !status.levels.is_empty() {
-        let rows = status.levels.iter().map(|level| {
-            let figure = match level.figure {
-                Kind::Rate => harmless(&level.load),
-                Kind::Latency => format!("p99 of {}", harmless(&level.load)),
-            };
-            let trend = level.trend.as_ref().map_or_else(|| "–".to_owned(), |trend| words::change(&trend.per_year));
-            vec![figure, words::level(level), words::spread(level), trend]
-        });
-        let columns = vec![wrapped("load"), right("level"), right("nights ±"), right("trend a year")];
-        output::print(&table(columns, rows, &style))?;
+
+    fn document(&self) -> Document {
+        document(&self.0)
     }
-    for open in &status.open {
-        line(&format!("! {}", words::event(plan, &open.event)))?;
-        line(&format!("  → assay watch ack {}", open.id))?;
+
+    fn picture(&self) -> Option<Drawing> {
+        picture(&self.0)
     }
-    Ok(())
 }
 
 pub(super) fn acknowledge(event: &str) -> Result<Exit, Failure> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use assay_core::text::posix_word;
-use assay_watch::Plan;
+use assay_watch::{Measured, Plan};
 
 use crate::ending::Failure;
 use crate::{files, output, system};
@@ -45,9 +45,10 @@ impl Timer {
         let program = systemd_word(&program.to_string_lossy());
         let data = data.map(|data| format!("Environment={}\n", systemd_word(&format!("ASSAY_DATA={data}"))));
         let service = format!(
-            "[Unit]\nDescription=assay: a night of {name}\n\n[Service]\nType=oneshot\n{data}ExecStart={program} watch run {name}\n\
+            "[Unit]\nDescription=assay: a night of {name}\n\n[Service]\nType=oneshot\n{data}ExecStart={program} {words}\n\
              SuccessExitStatus=1 6\nNice=10\n",
             name = plan.name,
+            words = words(plan),
             data = data.unwrap_or_default(),
         );
         let timer = format!(
@@ -63,7 +64,7 @@ impl Timer {
         let plain = |number: &str| number.trim_start_matches('0').to_owned();
         let or_zero = |number: String| if number.is_empty() { "0".to_owned() } else { number };
         let data = data.map(|data| format!("ASSAY_DATA={} ", posix_word(data))).unwrap_or_default();
-        let command = format!("{data}{} watch run {}", posix_word(&program.to_string_lossy()), plan.name);
+        let command = format!("{data}{} {}", posix_word(&program.to_string_lossy()), words(plan));
         // Cron ends a line at a percent sign.
         let command = command.replace('%', "\\%");
         Self::Cron(format!(
@@ -134,6 +135,14 @@ pub(super) fn remove(name: &str) -> Result<(), Failure> {
         write_crontab(&crontab_without(name)?)?;
     }
     Ok(())
+}
+
+/// What the timer calls.
+fn words(plan: &Plan) -> String {
+    match &plan.measured {
+        Measured::Here => format!("watch run {}", plan.name),
+        Measured::Node { fleet, .. } => format!("fleet watch run {fleet}"),
+    }
 }
 
 fn unit(name: &str) -> String {
@@ -223,6 +232,7 @@ mod tests {
             unit: None,
             target: "/mnt".into(),
             raw: false,
+            measured: Measured::Here,
             nightly: "03:05".into(),
             suite: "quick".into(),
             budget_seconds: 60,
@@ -232,6 +242,7 @@ mod tests {
             notify: Vec::new(),
             webhooks: Vec::new(),
             mail: Vec::new(),
+            mqtt: None,
             textfile: None,
         }
     }
