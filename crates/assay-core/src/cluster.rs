@@ -89,8 +89,6 @@ pub struct Look {
     pub seconds: f64,
     /// Operations that this rests on; 0 where they were not timed one by one.
     pub operations: u32,
-    /// Seconds that one usually takes at least, whatever their distribution; null where there were too few.
-    pub least_seconds: Option<f64>,
 }
 
 /// Where a node stood when the loads of all were settled, by its first look.
@@ -100,11 +98,9 @@ pub struct Look {
 pub enum Standing {
     /// It was counted.
     Counted,
-    /// It was not counted, to spare the others, as it seemed to do less than half of what they do. Its operations are too few, or
-    /// differ too much, to say that it is slower.
-    Unclear,
-    /// It was not counted. It is slower than the others beyond chance, and nearer to half of their pace than to all of it.
-    FarBelow,
+    /// It was not counted, to spare the others, as it seemed to do less than half of what they do. Operations that follow each
+    /// other are not independent, so that a look does not say that it is slower.
+    LeftOut,
 }
 
 impl Standing {

@@ -27,6 +27,7 @@ mod system;
 mod timeout;
 mod together;
 
+pub use area::is_unmounted;
 pub use assay_device::random;
 pub use assay_programs::SourceTree;
 pub use budget::{MOST_REPEATS, longest_repeat, longest_time};
@@ -34,7 +35,6 @@ pub use choose::{EngineChoice, OwnEngine, Peer};
 pub use emit::Observer;
 pub use error::RunError;
 pub use judge::recomputed;
-pub use look::look_of;
 pub use prepare::PreparedRun;
 pub use request::{RawMode, Resumption, RunRequest};
 pub use scratch::{Leftovers, Removal, left_behind, remove_abandoned, remove_left};

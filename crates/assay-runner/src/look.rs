@@ -5,9 +5,6 @@ use std::time::{Duration, Instant};
 use assay_core::cluster::Look;
 use assay_stats::middle;
 
-/// The chance that the usual operation is quicker than `least_seconds`: 28 nodes with four looks each are wrong in one of 900
-/// runs, 250 nodes in one of 100. The first 17 operations reach it.
-const CHANCE: f64 = 1e-5;
 /// Operations of a look by a host alone, which is compared with no other.
 const FEW: u32 = 8;
 /// Operations of a look beside others.
@@ -51,16 +48,10 @@ impl Looks {
     }
 }
 
-/// What operations with these durations in seconds tell. The bound is by order statistics, so that it holds for heavy tails too;
-/// it takes operations to be independent of each other. `None` without an operation.
-#[must_use]
-pub fn look_of(seconds: &[f64]) -> Option<Look> {
-    let middle = middle(seconds, 1.0 - 2.0 * CHANCE)?;
-    Some(Look {
-        seconds: middle.median,
-        operations: u32::try_from(seconds.len()).unwrap_or(u32::MAX),
-        least_seconds: middle.interval.map(|(least, _)| least),
-    })
+/// What operations with these durations in seconds tell: their median. `None` without an operation.
+pub(crate) fn look_of(seconds: &[f64]) -> Option<Look> {
+    let operations = u32::try_from(seconds.len()).unwrap_or(u32::MAX);
+    middle(seconds, 0.95).map(|middle| Look { seconds: middle.median, operations })
 }
 
 #[cfg(test)]
@@ -68,19 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_operations_bound_nothing() {
-        let of = |count: usize| look_of(&vec![0.001; count]);
-        assert_eq!(of(0), None);
-        assert_eq!(of(16).map(|look| (look.operations, look.least_seconds)), Some((16, None)));
-        assert_eq!(of(17).map(|look| (look.seconds, look.least_seconds)), Some((0.001, Some(0.001))));
-    }
-
-    /// Of 50 operations ten or fewer are below the median in 1.2 of 100,000 cases, nine or fewer in 2.8 of a million: the tenth is
-    /// the bound.
-    #[test]
-    fn the_bound_is_the_order_statistic_by_hand() {
-        let seconds: Vec<f64> = (1..=50).map(f64::from).collect();
-        assert_eq!(look_of(&seconds).and_then(|look| look.least_seconds), Some(10.0));
+    fn a_look_is_the_median_of_its_operations() {
+        assert_eq!(look_of(&[]), None);
+        assert_eq!(look_of(&[0.1, 0.001, 0.002]), Some(Look { seconds: 0.002, operations: 3 }));
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Pace {
     pub(crate) fn note(&mut self, op: Op, pattern: Pattern, block: u64, each_synced: bool, operations_per_second: f64) {
         if operations_per_second.is_finite() && operations_per_second > 0.0 {
             let seconds = 1.0 / operations_per_second;
-            let usual = Look { seconds, operations: 0, least_seconds: None };
+            let usual = Look { seconds, operations: 0 };
             self.know(Known { op, pattern, block, seconds_per_operation: seconds, usual, each_synced });
         }
     }
@@ -146,12 +146,11 @@ impl Pace {
         self.seconds(workload, workload.block.0, 1)
     }
 
-    /// The same of most operations, with how sure that is.
+    /// The same of most operations, and how many they were.
     pub(crate) fn usual_of(&self, workload: &SuiteWorkload) -> Option<Look> {
         let (nearest, factor) = self.nearest(workload, workload.block.0)?;
-        let Look { seconds, operations, least_seconds } = nearest.usual;
-        let least_seconds = least_seconds.map(|least| least * factor);
-        let look = Look { seconds: seconds * factor, operations, least_seconds };
+        let Look { seconds, operations } = nearest.usual;
+        let look = Look { seconds: seconds * factor, operations };
         (look.seconds.is_finite() && look.seconds > 0.0).then_some(look)
     }
 
@@ -316,17 +315,15 @@ mod tests {
         }
     }
 
-    /// The pieces of the layout say how sure its rate is; without them nothing is known of that.
     #[test]
-    fn the_layout_tells_how_sure_its_rate_is() {
+    fn the_layout_tells_on_how_many_operations_its_rate_rests() {
         let mut pace = Pace::default();
         pace.note_layout(1e6, &[]);
         let write = asked(Op::Write, Pattern::Sequential, 1 << 19, 1);
-        assert_eq!(pace.usual_of(&write).map(|look| (look.operations, look.least_seconds)), Some((0, None)));
+        assert_eq!(pace.usual_of(&write).map(|look| look.operations), Some(0));
         pace.note_layout(1e6, &[1e-6; 20]);
         let look = pace.usual_of(&write).unwrap();
         assert!((look.seconds - 0.524_288).abs() < 1e-9 && look.operations == 20, "{look:?}");
-        assert!((look.least_seconds.unwrap() - 0.524_288).abs() < 1e-9, "{look:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_core::cluster::{FAR_BELOW, SettledLoad, Standing};
+use assay_core::cluster::{FAR_BELOW, SettledLoad};
 use assay_core::medium::Mounted;
 use assay_core::observation::Observation;
 pub use assay_stats::rank::ODD_ALPHA;
@@ -223,9 +223,9 @@ pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
 /// Nodes that seemed far below the others by the look at them before the first repeat.
 #[derive(Debug, Default)]
 pub(super) struct Below {
-    /// Nodes that are below, by their figure or by a look that excludes chance.
+    /// Nodes whose figure agrees.
     pub(super) far: Vec<BelowNode>,
-    /// Nodes without a figure whose first look cannot tell.
+    /// Nodes without a figure: a look does not tell whether they are slow.
     pub(super) unclear: Vec<BelowNode>,
 }
 
@@ -236,12 +236,11 @@ pub(super) fn below(run: &FleetRun, loads: &[LoadRow]) -> Below {
     for (node, record) in run.records() {
         let settled = record.cluster.as_ref().and_then(|part| part.settled.as_ref());
         let below = settled.into_iter().flat_map(|settled| &settled.loads).filter(|load| load.standing.is_left_out());
-        let at = below.filter_map(|load| Some((load.standing, below_at(run, loads, (node, record), load)?)));
-        let (far, unclear): (Vec<_>, Vec<_>) =
-            at.partition(|(standing, at)| *standing == Standing::FarBelow || at.to_median.is_some());
+        let at = below.filter_map(|load| below_at(run, loads, (node, record), load));
+        let (far, unclear): (Vec<_>, Vec<_>) = at.partition(|at| at.to_median.is_some());
         for (into, at) in [(&mut all.far, far), (&mut all.unclear, unclear)] {
             if !at.is_empty() {
-                into.push(BelowNode { node, at: at.into_iter().map(|(_, at)| at).collect() });
+                into.push(BelowNode { node, at });
             }
         }
     }

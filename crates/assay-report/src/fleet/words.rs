@@ -75,12 +75,9 @@ fn loads_below(report: &FleetReport) -> Option<String> {
         let mut named = report.odd.odd.iter().chain(&report.odd.again);
         named.any(|odd| odd.node == node && odd.at.iter().any(|at| at.title == title))
     };
-    let at = |at: &BelowAt| match (at.to_median, at.to_typical) {
-        (Some(ratio), _) => format!("{} at {}", clean(&at.title), times(ratio)),
-        (None, Some(ratio)) => {
-            format!("{} at {} by a first look, and not measured", clean(&at.title), times(ratio))
-        }
-        (None, None) => format!("{}, not measured", clean(&at.title)),
+    let at = |at: &BelowAt| match at.to_median {
+        Some(ratio) => format!("{} at {}", clean(&at.title), times(ratio)),
+        None => format!("{}, not measured", clean(&at.title)),
     };
     let own = |one: &BelowNode| {
         let new: Vec<String> = one.at.iter().filter(|at| !known(one.node, &at.title)).map(at).collect();
@@ -100,15 +97,11 @@ fn loads_below(report: &FleetReport) -> Option<String> {
 fn loads_unclear(report: &FleetReport) -> Option<String> {
     let own = |one: &BelowNode| {
         let at = one.at.first()?;
-        let look = at.operations.filter(|n| *n > 0).map_or_else(
-            || "a first look".to_owned(),
-            |n| format!("a first look of {}", count(n as usize, "operation")),
-        );
         let more =
             if one.at.len() > 1 { format!(" and {}", count(one.at.len() - 1, "more load")) } else { String::new() };
         let name = node_name(report, one.node);
         Some(format!(
-            "{name} was not measured under {}{more}, and {look} cannot tell whether it is slower",
+            "{name} was not measured under {}{more}: no time was left for it, which does not say that it is slow",
             clean(&at.title)
         ))
     };
