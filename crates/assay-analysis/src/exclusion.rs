@@ -292,9 +292,9 @@ impl fmt::Display for Reason {
             Self::NotMounted { .. } => {
                 f.write_str("the root disk was measured: not compared with media that are mounted")
             }
-            Self::NoPrice => {
-                f.write_str("no label price; give --price 'MODEL=12.90USD', or measure with --label price=12.90USD")
-            }
+            Self::NoPrice => f.write_str(
+                "no label price; give --price 'MODEL=12.90USD', or label it: assay label 'model=MODEL' price=12.90USD",
+            ),
             Self::NoModel => f.write_str("names no model; name it: assay label ID model=…"),
             Self::OtherNodes { nodes, counted } => {
                 write!(

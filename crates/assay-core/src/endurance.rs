@@ -250,7 +250,7 @@ impl CensorReason {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Self::Limit => "what was asked for is reached",
+            Self::Limit => "ended as asked",
             Self::Stopped => "ended by the user",
             Self::Reader => "the reader failed",
             Self::Bus => "several media vanished together: a bus or hub failed",

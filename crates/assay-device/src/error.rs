@@ -62,7 +62,7 @@ pub enum DeviceError {
     /// A loop device may share its data.
     #[error(
         "{path}: {device} may be on it, and the kernel does not say what is behind {device} ({why}); detach it \
-         (losetup -d /dev/{device}) or run as root"
+         (losetup -d /dev/{device}); if you are not root, run as root"
     )]
     UnknownLoop {
         /// The device that was given.

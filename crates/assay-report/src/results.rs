@@ -14,6 +14,7 @@ use assay_core::units;
 use assay_core::units::{Bytes, figures, latency, percent, rate};
 use assay_core::workload::Pattern;
 
+use crate::change::is_useless;
 use crate::headline::{Headline, MB, in_words, interval};
 
 /// An interval whose ends differ by more than this factor says nothing.
@@ -89,13 +90,12 @@ pub(crate) fn over_days_sentence(record: &Observation) -> Option<String> {
         parts.push(format!("{} a second", random.join(" and ")));
     }
     let assumed = percent(ASSUMED_DAYS, 1);
-    (!parts.is_empty())
-        .then(|| format!("{} (95 %; one run does not show how days differ, so {assumed} is assumed)", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("{} (95 %; {assumed} between days is assumed)", parts.join(", ")))
 }
 
 fn days_range(record: &Observation, m: &ObservedMeasurement, quantity: Quantity, unit: f64) -> Option<String> {
     let estimate = over_days(record, &Load::from_workload(&m.workload), quantity)?;
-    let (low, high) = estimate.low.zip(estimate.high)?;
+    let (low, high) = estimate.low.zip(estimate.high).filter(|(low, high)| !is_useless(*low, *high))?;
     // What the bus lets through it does not exceed on another day, either.
     let each = if quantity == Quantity::Iops { m.workload.block_bytes as f64 } else { 1.0 };
     let most = record.medium.reachable().map(|reachable| reachable / each).filter(|most| *most > estimate.point);

@@ -363,7 +363,7 @@ pub(crate) fn known_findings(sysroot: &Sysroot, seen: &TargetInfo) -> Vec<Findin
     let mut findings = match kind {
         MediumKind::Overlay => vec![Finding::OverlayHidesMedium],
         kind if kind.is_memory() => vec![Finding::MemoryNotMedium { medium: kind }],
-        _ if nothing_mounted(&seen.medium, is_empty) => vec![Finding::NothingMounted],
+        _ if is_unmounted(&seen.medium) => vec![Finding::NothingMounted],
         _ => Vec::new(),
     };
     // The host of a virtual machine is another machine in this: its page cache stands between the disk and the medium.
@@ -382,6 +382,11 @@ const MOUNTS: [&str; 3] = ["/mnt", "/media", "/run/media"];
 
 /// Whether a card was meant, and is not there: an empty directory where media get mounted, in the file system that holds all of
 /// them. One on a medium that is mounted there is a directory like others.
+#[must_use]
+pub fn is_unmounted(medium: &Medium) -> bool {
+    nothing_mounted(medium, is_empty)
+}
+
 fn nothing_mounted(medium: &Medium, is_empty: impl Fn(&Path) -> bool) -> bool {
     let above = matches!(medium.mounted(), Mounted::Root | Mounted::Above);
     let among = |path: &str| MOUNTS.iter().any(|place| Path::new(path).starts_with(place));

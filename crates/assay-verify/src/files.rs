@@ -30,7 +30,7 @@ pub(crate) use directory::{HeldDirectory, failure_of, gone_error, remove_files};
 pub use directory::{LeftCheck, VerifyError, left, remove};
 pub(crate) use medium::{DriverLayer, Folder, Mounted};
 pub(crate) use pass::StopReason;
-pub use plan::{CheckPlan, CheckSettings};
+pub use plan::{CheckPlan, CheckSettings, carried_path};
 pub(crate) use pool::Pool;
 pub use progress::{CheckPhase, CheckProgress};
 pub use state::DIRECTORY;

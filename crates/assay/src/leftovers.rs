@@ -80,7 +80,7 @@ impl Left {
             Self::Check(left) if left.alive => format!("{}: a check is at work there", shown(&left.path)),
             Self::Check(left) => {
                 // A check reserves the space of a file before it writes it.
-                let why = if left.kept { "what a check kept takes" } else { "what a killed check left takes" };
+                let why = if left.kept { "what a check kept takes" } else { "what an interrupted check left takes" };
                 let resume = if left.resumable { " (or resume it with --resume)" } else { "" };
                 format!("{why} {} in {}: {remove}{resume}", Bytes(left.bytes), shown(&left.path))
             }

@@ -104,12 +104,19 @@ fn warning_line(title: Option<&str>, warning: &Warning) -> String {
     format!("warning{about}: {}", warning.cause())
 }
 
+/// Where the medium is mounted, in brackets; nothing where it is mounted at the path that was named.
+pub(crate) fn place_of(medium: &Medium) -> String {
+    match (medium.mounted(), medium.mount_point.as_deref()) {
+        (Mounted::Root, _) => " (the disk of this system: nothing is mounted at this directory)".to_owned(),
+        (Mounted::Above, Some(point)) => format!(" (mounted at {})", harmless(point)),
+        _ => String::new(),
+    }
+}
+
 /// What is about to happen, said before the first byte is written. Where the medium is mounted is said unless it is where it was
 /// named: a card that is not mounted is another medium.
 fn announcement(medium: &Medium, suite: &str, budget_ns: u64, planned_write_bytes: u64) -> String {
-    let place = medium.mount_point.as_deref().filter(|_| matches!(medium.mounted(), Mounted::Root | Mounted::Above));
-    let place = place.map(|point| format!(" (mounted at {})", harmless(point))).unwrap_or_default();
-    let what = format!("measuring {}{place} with suite {suite}", medium.title());
+    let what = format!("measuring {}{} with suite {suite}", medium.title(), place_of(medium));
     let time = span(Duration::from_nanos(budget_ns));
     let writes = match planned_write_bytes {
         0 => "writes nothing".to_owned(),
@@ -430,7 +437,7 @@ mod tests {
     fn what_is_measured_is_named_with_its_mount_unless_that_was_named() {
         let on = |path: &str| Medium { mount_point: Some("/".to_owned()), ..Medium::unknown(path) };
         let said = announcement(&on("/mnt/card"), "quick", 90_000_000_000, 1 << 30);
-        assert!(said.contains(" (mounted at /) with suite quick"), "{said}");
+        assert!(said.contains("nothing is mounted at this directory) with suite quick"), "{said}");
         let said = announcement(&on("/"), "quick", 90_000_000_000, 1 << 30);
         assert!(!said.contains("mounted at"), "{said}");
     }

@@ -322,9 +322,9 @@ impl Finding {
                 ]
             }
             Self::BegunLate { late_ns, share } => cause![
-                "operations were begun ",
+                "this computer began operations ",
                 time(*late_ns),
-                " late on average though nothing was in their way, ",
+                " late on average, ",
                 percent(*share),
                 " % of their latency"
             ],

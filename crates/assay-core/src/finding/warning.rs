@@ -147,7 +147,9 @@ impl Finding {
             Self::NoProof { .. } => {
                 "compare with what the disk itself counts (SMART), or with the counters of the machine that holds it"
             }
-            Self::ServerCache { .. } => "to read from its medium, use a span larger than the memory of that machine",
+            Self::ServerCache { .. } => {
+                "to read from its medium, use a span (--size) larger than the memory of its host"
+            }
             Self::MemoryNotMedium { .. } | Self::OverlayHidesMedium => {
                 "name a directory on the medium: assay run /mnt/card"
             }
@@ -190,7 +192,7 @@ impl Finding {
             Self::Swapped { .. } => "free memory, or swapoff during the run",
             Self::Drift { .. } => "measure for longer (--budget), or cold and warm separately",
             Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {
-                "raise --repeats and look at the samples in the report"
+                "measure with more --repeats; the page shows each second"
             }
             Self::SensorDropped { .. } => {
                 "run the command by hand: it must print a number and succeed; if no thread could be started, end other programs"

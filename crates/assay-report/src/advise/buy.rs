@@ -170,10 +170,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
         );
         parts.item("spares", &text);
     }
-    parts.item(
-        "chance",
-        "probability that no other model is both cheaper and as fast; speeds within 3 % count as equal",
-    );
+    parts.item("chance", "probability that no cheaper model is as fast; speeds within 3 % count as equal");
     match a.worth {
         Some((percent, assumed)) => {
             let of = if assumed { " (1 % of the cheapest; --worth changes it)" } else { "" };

@@ -162,9 +162,10 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
     parts.item(
         "feed",
         &format!(
-            "{} takes {} of the stick's time; reads then take 1 / (1 - share) times as long{}",
+            "{} takes {} of the stick's time, so that reads take {} as long{}",
             rate(a.feed_bytes_per_second),
             percent(a.feed_share),
+            slower(a.feed_share),
             fill.unwrap_or_default()
         ),
     );
@@ -233,4 +234,8 @@ fn log(parts: &mut Parts, a: &CacheAdvice) {
         }
     };
     parts.item("as log (SLOG)", &text);
+}
+/// How much slower reads are while the stick is filled for this share of its time.
+fn slower(share: f64) -> String {
+    if share < 1.0 { times(1.0 / (1.0 - share)) } else { "without end".to_owned() }
 }

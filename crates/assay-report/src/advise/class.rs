@@ -24,7 +24,7 @@ pub fn class(advice: &ClassAdvice) -> Answered {
     for model in &advice.models {
         whole_model(&mut parts, model);
     }
-    parts.item("at least", "with 95 % confidence; needs 3 repeats (one-sided bounds)");
+    parts.item("at least", "the true rate is above this with 95 % confidence (one-sided bound of 3 repeats or more)");
     parts.item("note", "met: under these conditions; the test procedure of the SD Association is not public");
     left_out_items(&mut parts, &advice.excluded);
     parts.answered("class", "Which classes are met".to_owned(), sentence, class_data(advice), advice)
@@ -170,7 +170,7 @@ fn tested_bound(test: &ClassTest, specimen: &SpecimenClasses) -> String {
         _ => match figure.n {
             1 => format!("{kind} is {place} threshold ({values}, single repeat)"),
             2 => format!("{kind} is {place} threshold ({values}, mean of two repeats)"),
-            _ => format!("the threshold of {kind} lies between the bounds {against}"),
+            _ => format!("{kind} is undecided {against}"),
         },
     }
 }

@@ -77,7 +77,11 @@ fn sentence(advice: &NasAdvice) -> String {
             0 => String::new(),
             n => format!(" ({n} because {}: --what-if bus=RATE, or measure on a faster one)", held(advice)),
         };
-        let volume = volume + &held;
+        let best = match needs(Need::BestOf) {
+            0 => String::new(),
+            n => format!(" ({n} because the best of several runs is more than the medium does: measure it)"),
+        };
+        let volume = volume + &held + &best;
         let decided = match (local, nas) {
             (_, 0) => format!("Local flash wins in {local} of {total} {things}"),
             (0, _) => format!("The NAS wins in {nas} of {total} {things}"),
@@ -214,11 +218,14 @@ fn line(row: &NasRow) -> Vec<String> {
         row.probability.map_or_else(|| "–".to_owned(), probability),
         match row.verdict {
             NasVerdict::CannotTell(Need::Volume) => LINK_ONLY.to_owned(),
+            NasVerdict::CannotTell(Need::BestOf) => BEST_OF.to_owned(),
             verdict => answer(verdict).to_owned(),
         },
     ]
 }
 
+/// Marks a row whose figure is the best of several runs, which cannot win.
+const BEST_OF: &str = "best of runs";
 /// Marks a row in which nothing but the link is known of the volume.
 const LINK_ONLY: &str = "link only";
 

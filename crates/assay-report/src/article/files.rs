@@ -228,6 +228,7 @@ fn legend(figures: &Figures<'_>, tables: &[Block], plans: &[TablePlan], level: &
         (figures.single && !level.is_empty(), format!("In brackets: the interval of a model over its units{level}.")),
         (!figures.single && !level.is_empty(), format!("In brackets: the interval{level}, where there is one.")),
         (!figures.single, "n counts the repeats of a unit, and the units of a model.".to_owned()),
+        (of_best(figures), "Figures of some records are the best of several runs, not means.".to_owned()),
         (marked(BEST), "best: by assay rank, under this load.".to_owned()),
         (
             marked(TIE),
@@ -246,6 +247,13 @@ fn legend(figures: &Figures<'_>, tables: &[Block], plans: &[TablePlan], level: &
     ];
     let said: Vec<String> = parts.into_iter().filter(|(holds, _)| *holds).map(|(_, words)| words).collect();
     (!tables.is_empty()).then(|| Block::Text(said.join(" ")))
+}
+
+/// Whether a figure is the best of several runs.
+fn of_best(figures: &Figures<'_>) -> bool {
+    let records = figures.scopes.iter().flat_map(|scope| &scope.records);
+    let warnings = records.flat_map(|record| &record.measurements).flat_map(|measurement| &measurement.warnings);
+    warnings.into_iter().any(|warning| matches!(warning.finding, assay_core::finding::Finding::BestOf { .. }))
 }
 
 /// Whether some models are ranked under a load, and others are not for being one unit.

@@ -114,7 +114,7 @@ fn models(pair: &Pair) -> &'static str {
     match pair.models {
         None => "",
         Some((low, high)) if low > 1.0 || high < 1.0 => "; so do their models, as units hardly differ by as much",
-        Some(_) => "; whether their models differ, one unit of each cannot tell",
+        Some(_) => "; this is about these units: one of each does not tell whether their models differ",
     }
 }
 
@@ -487,7 +487,7 @@ pub(super) fn comparison_method(comparison: &Comparison) -> String {
         let (assumed, counts) = days.prior;
         let assumed = trimmed(assumed * 100.0, 1);
         text.push_str(&match days.measured {
-            0 => format!("; runs of a unit on other days: {assumed} % deviation assumed, as no unit has a second day"),
+            0 => format!("; {assumed} % between days is assumed, as each unit was measured on one day"),
             n if counts == 0.0 => format!(
                 "; runs of a unit on other days: {} % deviation, from {n} further days",
                 trimmed(days.deviation * 100.0, 1)
@@ -504,7 +504,7 @@ pub(super) fn comparison_method(comparison: &Comparison) -> String {
         text.push_str("; adjusted for slots and rounds, as assay rank does");
     }
     if comparison.loads.iter().any(|load| load.widened) {
-        text.push_str("; intervals are wider, as repeats ended once they agreed");
+        text.push_str("; intervals are wider, because repeats ended as soon as they agreed");
     }
     text
 }

@@ -231,7 +231,7 @@ pub fn text(c: &Comparison, style: &Style) -> String {
         page.text(
             Paint::Dim,
             0,
-            "Other loads, each by itself (exploratory): of many, some differ by chance. --load names the one that decides.",
+            "Other loads, each by itself (exploratory): with many loads some differ by chance. --load chooses the one that decides.",
         );
         for load in others {
             page.blank();

@@ -354,6 +354,9 @@ fn rounded_up(share: f64) -> String {
     format!("{} %", trimmed((percent * step - 1e-9).ceil() / step, 1))
 }
 
+/// A limit above this share would find no change.
+const HOPELESS: f64 = 10.0;
+
 /// The smallest limits that are kept without a change: of the load that varies most, and of the one that varies least.
 fn smallest(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Option<String> {
     let place = |case: &LimitCase| match c.groups.len() {
@@ -364,6 +367,9 @@ fn smallest(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Op
     let mut all: Vec<(f64, String)> = check.cases.iter().filter_map(of_case).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ((least, quiet), (most, loud)) = (all.first()?, all.last()?);
+    if *most > HOPELESS {
+        return Some("no limit is kept here without a change by chance: more repeats are needed".to_owned());
+    }
     let known = if by_repeats(check) { "at least " } else { "" };
     let from = format!("smallest limit that an unchanged group would pass here: {known}{}", rounded_up(*most));
     Some(match all.len() {

@@ -348,7 +348,7 @@ fn probed_fake(v: &Verification) -> String {
                 format!("; {sectors} that {were} never saved {were} overwritten by the test, the first at byte {first}")
             });
             let strays = strays.unwrap_or_default();
-            format!("data written beyond overwrite earlier data, and are not read there{strays}")
+            format!("data written beyond that overwrite earlier data, and are not read there{strays}")
         }
         Some(Sign::TakesMemory { lost, of }) => {
             format!("{lost} of {of} places that were only read lost what stood there while others were written")
@@ -356,8 +356,8 @@ fn probed_fake(v: &Verification) -> String {
         Some(Sign::OldestReplaced) => "each write takes the place of the oldest data, wherever it is sent".to_owned(),
         _ => match v.kind {
             Some(FakeKind::Limbo) => "data written elsewhere are dropped",
-            Some(FakeKind::Wraparound) => "data written beyond overwrite earlier data",
-            Some(FakeKind::Chain) => "data written beyond are dropped, or overwrite earlier data",
+            Some(FakeKind::Wraparound) => "data written beyond that overwrite earlier data",
+            Some(FakeKind::Chain) => "data written beyond that are dropped, or overwrite earlier data",
             _ => "the rest is lost",
         }
         .to_owned(),

@@ -30,7 +30,8 @@ pub(crate) fn counts(verification: &Verification) -> String {
         .filter(|shade| shade.sectors(counts) > 0)
         .map(|shade| format!("{} {}", assay_core::units::grouped(signed(shade.sectors(counts))), shade.name()))
         .collect();
-    let lost = if counts.lost() > 0 {
+    // A probe tests some places of each address: their share is not that of the capacity that is missing.
+    let lost = if counts.lost() > 0 && missing_from(verification).is_none() {
         format!(
             " ({} and {} lost)",
             percent(counts.lost() as f64 / counts.total() as f64),
@@ -42,6 +43,13 @@ pub(crate) fn counts(verification: &Verification) -> String {
     let sectors = if counts.total() == 1 { "sector" } else { "sectors" };
     let all = assay_core::units::grouped(signed(counts.total()));
     format!("{all} {sectors} of {SECTOR_BYTES} B: {}{lost}", parts.join(", "))
+}
+
+/// The address from which on a fake lacks memory, as a probe found it; `None` where nothing is missing. Beyond it, a single sector
+/// may hold what was written until something else is.
+fn missing_from(v: &Verification) -> Option<u64> {
+    let probed = v.verdict == Verdict::Fake && v.method == Method::QuickProbe;
+    v.real_bytes.filter(|real| probed && *real > 0 && *real < v.announced_bytes)
 }
 
 fn signed(count: u64) -> i64 {
@@ -131,7 +139,10 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
         found,
         fact("capacity", Some(size_words(v, record.medium.capacity_bytes))),
         fact("sectors", Some(counts(v))),
-        fact("1st error", v.first_error.as_ref().map(|first| first_error(v, first))),
+        match missing_from(v) {
+            Some(from) => fact("missing", Some(format!("all from {} on", Bytes(from)))),
+            None => fact("1st error", v.first_error.as_ref().map(|first| first_error(v, first))),
+        },
         (!v.map.is_empty()).then_some(Part::Map),
     ];
     for (name, pass) in [("write", &v.write), ("read", &v.read)] {
@@ -139,7 +150,7 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
             parts.extend([fact(name, Some(words)), Some(Part::Curve(rates(pass)))]);
         }
     }
-    let cache = v.cache_bytes.map(|bytes| format!("{} of the medium's own, which hid losses", Bytes(bytes)));
+    let cache = v.cache_bytes.map(|bytes| format!("{} in the medium, which first hid the loss", Bytes(bytes)));
     let last = [("proof", read_back_words(v)), ("cache", cache), ("holds", holds_words(v)), ("reach", reach_words(v))];
     parts.extend(last.map(|(name, words)| fact(name, words)));
     parts.into_iter().flatten().collect()
@@ -147,7 +158,7 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
 
 /// How it was assured that data came from the medium; `None` where the check did not say.
 fn read_back_words(v: &Verification) -> Option<String> {
-    let salted = "direct I/O of salted sectors";
+    let salted = "each sector was new random data, read back by direct I/O";
     Some(match &v.read_back {
         ReadBack::Direct => "direct I/O: reads go past the page cache to the medium".to_owned(),
         ReadBack::Cached { because, dropped } => {
@@ -165,7 +176,7 @@ fn read_back_words(v: &Verification) -> Option<String> {
             format!("no direct I/O ({because}): {then}")
         }
         ReadBack::Salted { elsewhere_bytes } => match (v.cache_bytes, v.verdict) {
-            (Some(bytes), _) => format!("{salted}, after a cache of at most {} had been driven out", Bytes(bytes)),
+            (Some(bytes), _) => format!("{salted}, past a cache of at most {}", Bytes(bytes)),
             (None, Verdict::Genuine | Verdict::Undecided) => {
                 format!("{salted}, after {} had been written elsewhere", Bytes(*elsewhere_bytes))
             }
@@ -229,6 +240,10 @@ fn holds_words(v: &Verification) -> Option<String> {
 fn reach_words(v: &Verification) -> Option<String> {
     let reach = v.reach.as_ref()?;
     let mut parts = vec![format!("{} tested", percent(whole_percent(reach.tested_share)))];
+    // Of a fake the loss is known.
+    if v.verdict == Verdict::Fake {
+        return Some(parts.join("; "));
+    }
     if reach.tested_share < 1.0 && reach.loss_share > 0.0 {
         // All of it is more than that.
         let lost = if reach.loss_share > 0.99 { "over 99 %".to_owned() } else { percent(reach.loss_share) };
@@ -276,11 +291,20 @@ pub(crate) enum Shade {
     Corrupted,
     /// Something in it cannot be read.
     Unreadable,
+    /// Beyond the real size of a fake.
+    Missing,
 }
 
 /// Shades in the order of a legend.
-pub(crate) const ALL_SHADES: [Shade; 6] =
-    [Shade::Good, Shade::Changed, Shade::Overwritten, Shade::Corrupted, Shade::Unreadable, Shade::Untested];
+pub(crate) const ALL_SHADES: [Shade; 7] = [
+    Shade::Good,
+    Shade::Changed,
+    Shade::Overwritten,
+    Shade::Corrupted,
+    Shade::Unreadable,
+    Shade::Missing,
+    Shade::Untested,
+];
 
 impl From<SectorClass> for Shade {
     fn from(class: SectorClass) -> Self {
@@ -323,6 +347,7 @@ impl Shade {
             Self::Overwritten => 'o',
             Self::Corrupted => 'x',
             Self::Unreadable => '!',
+            Self::Missing => '-',
         }
     }
 
@@ -335,13 +360,14 @@ impl Shade {
             Self::Overwritten => "overwritten",
             Self::Corrupted => "corrupted",
             Self::Unreadable => "unreadable",
+            Self::Missing => "missing",
         }
     }
 
     /// Sectors of it.
     pub(crate) fn sectors(self, counts: &SectorCounts) -> u64 {
         match self {
-            Self::Untested => 0,
+            Self::Untested | Self::Missing => 0,
             Self::Good => counts.good,
             Self::Changed => counts.changed,
             Self::Overwritten => counts.overwritten,
@@ -351,8 +377,17 @@ impl Shade {
     }
 }
 
-/// The map in at most `parts` parts, each of as many cells.
-pub(crate) fn shades(map: &[MapCell], parts: usize) -> Vec<Shade> {
+/// The map of a check in at most `parts` parts, each of as many cells.
+fn map_shades(v: &Verification, parts: usize) -> Vec<Shade> {
+    let mut all = shades(&v.map, parts);
+    if let Some(from) = missing_from(v) {
+        let there = (u128::from(from) * all.len() as u128).div_ceil(u128::from(v.announced_bytes)) as usize;
+        all.iter_mut().skip(there).for_each(|shade| *shade = Shade::Missing);
+    }
+    all
+}
+
+fn shades(map: &[MapCell], parts: usize) -> Vec<Shade> {
     let parts = parts.min(map.len()).max(1);
     (0..parts)
         .map(|part| {
@@ -383,7 +418,7 @@ pub(crate) fn check_on_card(page: &mut Page, record: &Presented<'_>) {
 
 fn map_lines(page: &mut Page, v: &Verification) {
     let width = page.style.width.saturating_sub(VALUES).max(1);
-    let all = shades(&v.map, width * ROWS);
+    let all = map_shades(v, width * ROWS);
     for (row, shades) in all.chunks(width).enumerate() {
         let mut line = page.line();
         if row == 0 {
@@ -465,11 +500,12 @@ fn shade_class(shade: Shade) -> &'static str {
         Shade::Overwritten => "overwritten",
         Shade::Corrupted => "corrupted",
         Shade::Unreadable => "unreadable",
+        Shade::Missing => "missing",
     }
 }
 
 fn drawn_map(v: &Verification) -> Markup {
-    let all = shades(&v.map, COLUMNS * DRAWN_ROWS);
+    let all = map_shades(v, COLUMNS * DRAWN_ROWS);
     let (width, height) = (COLUMNS * SIDE, all.len().div_ceil(COLUMNS) * SIDE);
     html! {
         figure.map {
@@ -579,6 +615,26 @@ mod tests {
             super::counts(&Verification { counts, ..Verification::undecided(Method::Full) })
         };
         assert_eq!([of(1), of(2)], ["1 sector of 512 B: 1 good", "2 sectors of 512 B: 2 good"]);
+    }
+
+    #[test]
+    fn beyond_the_real_size_of_a_fake_nothing_is_good() {
+        let map = vec![cell(9, 0); 64];
+        let v = Verification {
+            verdict: Verdict::Fake,
+            announced_bytes: 64 << 20,
+            real_bytes: Some(8 << 20),
+            counts: SectorCounts { good: 570, overwritten: 6, ..SectorCounts::default() },
+            map,
+            ..Verification::undecided(Method::QuickProbe)
+        };
+        let drawn = map_shades(&v, 16);
+        assert_eq!(drawn.iter().filter(|shade| **shade == Shade::Good).count(), 2);
+        assert!(drawn[2..].iter().all(|shade| *shade == Shade::Missing));
+        assert!(!counts(&v).contains("lost"), "{}", counts(&v));
+        // A full check has read all of it.
+        let full = Verification { method: Method::Full, ..v };
+        assert!(!map_shades(&full, 16).contains(&Shade::Missing) && counts(&full).contains("lost"));
     }
 
     #[test]

@@ -332,7 +332,7 @@ fn a_probe_is_said_with_its_sign() {
     let strays = Sign::OnlyWritesWrap { overwritten_sectors: 1, first_overwritten_bytes: Some(7) };
     assert_eq!(
         said(Verification { real_bytes: Some(2 * MIB), ..probed(fake, strays) }),
-        "fake: it announces 4 MiB and holds 2 MiB; data written beyond overwrite earlier data, and are not read there; 1 \
+        "fake: it announces 4 MiB and holds 2 MiB; data written beyond that overwrite earlier data, and are not read there; 1 \
          sector that was never saved was overwritten by the test, the first at byte 7"
     );
     let near =

@@ -337,7 +337,9 @@ pub(crate) fn carries(target: &Path, store: Option<&Path>) -> Option<Carried> {
     path.or_else(|| is_memory().then_some(Carried::Memory))
 }
 
-fn carried_path(target: &Path, store: Option<&Path>) -> Option<PathBuf> {
+/// What the host has on the file system of a directory: its root, its programs, or the store; none of a medium beside them.
+#[must_use]
+pub fn carried_path(target: &Path, store: Option<&Path>) -> Option<PathBuf> {
     let here = sys::file_system(target)?;
     let all = sys::carriers().into_iter().chain(store.and_then(existing));
     all.into_iter().find(|path| sys::file_system(path).as_ref() == Some(&here))

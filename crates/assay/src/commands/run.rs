@@ -30,7 +30,7 @@ use crate::ending::Failure;
 use crate::leftovers::{self, LeftoverAction};
 use crate::node::{self, NodeStore, Together};
 use crate::output::{self, shown};
-use crate::progress::{Lines, Live, Machine, Progress, Silent};
+use crate::progress::{Lines, Live, Machine, Progress, Silent, place_of};
 use crate::recorder::Recorder;
 use crate::suites::LONGEST_BUDGET;
 use crate::{ending, files, signals, state, suites};
@@ -364,10 +364,11 @@ pub(super) fn show_plan(prepared: &PreparedRun, suite: &Suite, as_json: bool) ->
         });
     }
     let mut lines = vec![format!(
-        "suite {}, version {}, on {}: at most {}, at most {} written",
+        "suite {}, version {}, on {}{}: at most {}, at most {} written",
         suite.name,
         suite.version,
         record.title(),
+        place_of(&record.medium),
         span(suite.budget),
         Bytes(settings.planned_write_bytes)
     )];

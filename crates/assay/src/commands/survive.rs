@@ -6,6 +6,7 @@ use std::path::Path;
 use assay_analysis::survive::{Grouping, Survival, SurviveOptions, read_lives, survive as analyse};
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
+use assay_core::units::counted;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, survive as report};
 use serde_json::Value;
@@ -57,11 +58,11 @@ fn answered(args: &SurviveArgs, target: &Target) -> Result<Survived, Failure> {
         let (what, axis) = (args.milestone.title(), args.axis.name());
         let known = match options.by {
             Grouping::All => String::new(),
-            by => format!("its {} and ", harmless(by.name())),
+            by => format!("{} and ", harmless(by.name())),
         };
-        let count = lives.units.len();
+        let count = counted(lives.units.len(), "unit");
         return Err(Failure::usage(format!(
-            "no unit of {count} tells {known}in {axis} whether it reached: {what}; try --by all or another --milestone"
+            "the files give no {known}{axis} for the milestone {what} of any of {count}; try --by all or another --milestone"
         )));
     };
     Ok(Survived(found))

@@ -72,9 +72,10 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     };
     let opened: Vec<(Opening, Opened)> = args.targets.iter().map(open).collect::<Result<_, _>>()?;
     for ((number, path), opened) in args.targets.iter().enumerate().zip(opened) {
+        let medium = opened.1.seen.medium.title();
         let beginning = if args.resume { resumed(number, opened, &logs)? } else { begun(args, number, opened, &logs)? };
         if !args.quiet {
-            output::tell_wrapped(&words::announcement(path, &beginning.state, beginning.log.path()));
+            output::tell_wrapped(&words::announcement(path, &medium, &beginning.state, beginning.log.path()));
         }
         neighbours.lock().unwrap_or_else(PoisonError::into_inner).push(Neighbour::default());
         let options = (args.until, args.wait, args.control.clone());

@@ -9,7 +9,7 @@ use assay_device::guard::{HeldDevice, check_raw};
 use assay_device::owned::{Access, Caching, Directory, OwnedError};
 use assay_device::{Sysroot, TargetInfo, look, look_by_dev};
 use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, reserve, unit_on};
-use assay_verify::files::{CheckPlan, CheckSettings};
+use assay_verify::files::{CheckPlan, CheckSettings, carried_path};
 
 use crate::cli::EndureArgs;
 use crate::ending::Failure;
@@ -92,11 +92,19 @@ impl Opening {
             let bytes = file.metadata().map_err(|error| self.failed(&error))?.len();
             (file, bytes)
         } else {
-            let settings = CheckSettings {
-                store: crate::state::directory().ok(),
-                limit_bytes: self.part,
-                ..CheckSettings::default()
-            };
+            let store = crate::state::directory().ok();
+            if !self.named
+                && let Some(carried) = carried_path(&self.path, store.as_deref())
+            {
+                let (path, carried) = (shown(&self.path), shown(&carried));
+                return Err(Failure::usage(format!(
+                    "{path}: the file system of {carried}, whose medium would wear out; mount the medium there, or add \
+                     --overwrite {path} if that is meant"
+                )));
+            }
+            // Named once more, it may be filled.
+            let settings =
+                CheckSettings { store, limit_bytes: self.part, fill_system: self.named, ..CheckSettings::default() };
             if directory.own(DIRECTORY).map_err(fail)?.is_some() {
                 return Err(Failure::usage(format!(
                     "{}: a test of endurance is there; --resume continues it, and a new one needs its directory {DIRECTORY} \

@@ -43,7 +43,7 @@ pub(super) fn advice(advice: Advice, path: &Path) -> String {
 /// How a test ended, or that it goes on.
 pub(super) fn end(end: LifeEnd) -> String {
     match end {
-        LifeEnd::Running => "goes on".to_owned(),
+        LifeEnd::Running => "not ended; assay endure --resume continues it if nothing does".to_owned(),
         LifeEnd::Died { cause } => format!("died: {}", cause.title()),
         LifeEnd::Censored { reason } => format!("censored: {}", reason.title()),
     }
@@ -143,7 +143,7 @@ pub(super) fn when(left: Duration) -> String {
 }
 
 /// What will be done, before it begins.
-pub(super) fn announcement(path: &Path, state: &State, log: &Path) -> String {
+pub(super) fn announcement(path: &Path, medium: &str, state: &State, log: &Path) -> String {
     let area = Bytes(state.layout().pages * PAGE_BYTES);
-    format!("{}: overwrites {area} in each cycle and wears it out; log {}", shown(path), shown(log))
+    format!("{}: overwrites {area} of {medium} in each cycle and wears it out; log {}", shown(path), shown(log))
 }

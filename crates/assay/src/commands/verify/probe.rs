@@ -117,7 +117,7 @@ fn new_journal(path: &Path, identity: &JournalIdentity, most: &ProbePlan) -> Res
 /// How much a probe writes and reads.
 fn volume(most: &ProbePlan) -> String {
     format!(
-        "writes about {} and reads about {} on a genuine device, writes at most {} on any other; puts everything back",
+        "writes about {} and reads about {} on a genuine device, writes up to {} on a fake; puts everything back",
         Bytes(most.written_bytes),
         Bytes(most.read_bytes),
         Bytes(most.most_written_bytes),
@@ -326,8 +326,8 @@ fn restored_text(device: &str, journal: &str, done: &Restored) -> String {
 /// Why a journal stays though everything was put back.
 pub(super) fn kept_until_seen_again(journal: &str) -> String {
     format!(
-        "wait a moment before you unplug the device: its cache may still be writing. The journal {journal} stays until \
-         assay sees the device plugged in again"
+        "wait a moment before you unplug the device: its cache may still be writing. Plug it in again and run \
+         assay info: that removes the journal {journal}"
     )
 }
 
