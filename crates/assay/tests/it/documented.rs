@@ -13,11 +13,13 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 16] = [
+const ELSEWHERE: [(&str, &str); 17] = [
     // Of the crate assay-endure.
     ("assay endure --resume", "real.rs"),
     ("assay endure /dev/sdX", "real.rs"),
     ("assay endure /mnt/card", "real.rs"),
+    // Of the crate assay-powercut.
+    ("assay powercut", "kernel.rs"),
     ("assay serve", "serve.rs"),
     ("assay fleet check -i", "fleet_ansible.rs"),
     ("assay fleet run -i", "fleet_ansible.rs"),
