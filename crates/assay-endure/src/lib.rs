@@ -24,6 +24,6 @@ pub use log::{Keep, Log, LogError, Replayed, frame, replay};
 pub use map::{COLUMNS, Changed, Map};
 pub use medium::{Fault, Latencies, Medium, Refused, Trouble};
 pub use recognise::{Recognised, recognise, unit_on};
-pub use stamp::{SECTOR, Stamp};
+pub use stamp::{SECTOR, Stamp, mixed};
 pub use state::{Done, State};
 pub use wear::{Step, Wear};

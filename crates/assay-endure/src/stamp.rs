@@ -29,7 +29,8 @@ fn mix(value: u64) -> u64 {
 }
 
 /// A hash of two values, for orders that each program has to find alike.
-pub(crate) fn mixed(one: u64, other: u64) -> u64 {
+#[must_use]
+pub fn mixed(one: u64, other: u64) -> u64 {
     mix(mix(one) ^ other)
 }
 
@@ -107,6 +108,14 @@ impl Stamp {
         })
     }
 
+    /// The stamps that its two headers name, before and behind the content, whatever else the sector holds: of a sector
+    /// that was written in part they differ.
+    #[must_use]
+    pub fn headers(sector: &[u8]) -> [Self; 2] {
+        let found = words_of(sector);
+        HEADERS.map(|header| named(&found, header))
+    }
+
     /// The stamp whose content the sector holds; `None` if it holds none.
     #[must_use]
     pub fn read(sector: &[u8]) -> Option<Self> {
@@ -115,11 +124,13 @@ impl Stamp {
 }
 
 fn belongs(found: &[u64; WORDS]) -> Option<Stamp> {
-    HEADERS.into_iter().find_map(|(header, hides)| {
-        let field = |field: usize| found[header + field] ^ found[hides + field];
-        let stamp = Stamp { unit: field(0), round: field(1), address: field(2) };
-        (distance(found, &stamp.words()) <= FLIPS).then_some(stamp)
-    })
+    HEADERS.into_iter().map(|header| named(found, header)).find(|stamp| distance(found, &stamp.words()) <= FLIPS)
+}
+
+/// What a header says.
+fn named(found: &[u64; WORDS], (header, hides): (usize, usize)) -> Stamp {
+    let field = |field: usize| found[header + field] ^ found[hides + field];
+    Stamp { unit: field(0), round: field(1), address: field(2) }
 }
 
 fn words_of(sector: &[u8]) -> [u64; WORDS] {

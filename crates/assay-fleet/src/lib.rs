@@ -7,6 +7,7 @@
 
 mod accept;
 mod ansible;
+mod channel;
 mod check;
 mod clock;
 mod collect;
@@ -37,6 +38,7 @@ pub use accept::{
     mark_misplaced,
 };
 pub use ansible::{AnsibleEvent, NodeEvent, TaskStatus, remove_left_by_killed};
+pub use channel::{Channel, ChannelListener};
 pub use check::{CheckRequest, Different, FleetCheck, NodeCheck, Unfit};
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
 pub use collect::{Cleaned, Collected, Collection, Missing, NotFetched, clean};

@@ -66,6 +66,14 @@ pub(crate) struct EndureDocument {
     pub(crate) tests: Vec<assay_core::endurance::Endurance>,
 }
 
+/// `assay powercut`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PowercutDocument {
+    /// The test; with `--status` all tests, in the order of their beginnings.
+    pub(crate) tests: Vec<assay_powercut::PowerCuts>,
+}
+
 /// `assay info`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -10,6 +10,7 @@ use assay_core::suite::SuiteError;
 use assay_core::verification::Verdict;
 use assay_device::DeviceError;
 use assay_fleet::{FleetError, RunEnd};
+use assay_powercut::{Answer, PowerCuts};
 use assay_runner::RunError;
 use assay_store::StoreError;
 
@@ -35,6 +36,18 @@ pub(crate) fn of_endurance(tests: &[Endurance]) -> Exit {
     } else if any(|end| matches!(end, LifeEnd::Died { .. })) {
         Exit::Medium
     } else if any(|end| end != LifeEnd::Censored { reason: CensorReason::Limit }) {
+        Exit::CannotTell
+    } else {
+        Exit::Good
+    }
+}
+
+/// A test of power cuts. A loss stays one, whatever came after.
+pub(crate) fn of_power_cuts(test: &PowerCuts) -> Exit {
+    let any = |is: fn(&Answer) -> bool| test.cuts.iter().any(|cut| is(&cut.answer));
+    if any(|answer| *answer == Answer::Failed) {
+        Exit::Medium
+    } else if test.share.is_none() || any(|answer| matches!(answer, Answer::CannotTell { .. })) {
         Exit::CannotTell
     } else {
         Exit::Good

@@ -11,7 +11,7 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 20] = [
+const REVIEWED: [(&str, &[&str]); 22] = [
     ("all", &["Show everything in full: "]),
     // Records are grouped by what they are, units of a sheet by a column of it.
     ("by", &["Make a group of each ", "What makes a group: "]),
@@ -20,7 +20,7 @@ const REVIEWED: [(&str, &[&str]); 20] = [
     ("json", &["Print one JSON document"]),
     // How sure an answer has to be: an interval, an order, or a choice.
     ("level", &["Confidence level: "]),
-    // Browsers or nodes connect.
+    // Browsers, nodes or tests of power cuts connect.
     ("listen", &["Address that "]),
     // A load decides, or nothing but a load is wanted.
     ("load", &["Load that decides", "Only "]),
@@ -35,6 +35,8 @@ const REVIEWED: [(&str, &[&str]); 20] = [
     ("seed", &["Seed of the random numbers; "]),
     // A run has one area, a job file as many as jobs, and a question about a cache is about its size.
     ("size", &["Size of the test area, ", "Size of each job, ", "Size of the cache on the stick; "]),
+    // Of wear, and of power cuts.
+    ("status", &["Show all tests; "]),
     ("suite", &["Suite by name, "]),
     ("target", &["What is measured"]),
     // Of a page, or of an account.
@@ -42,6 +44,8 @@ const REVIEWED: [(&str, &[&str]); 20] = [
     // A check may end at its first loss, a test of endurance at what was asked for.
     ("until", &["Stop at the first sector ", "End of the test: "]),
     ("via", &["How nodes are reached"]),
+    // In trouble, or after a cut.
+    ("wait", &["Time that a medium "]),
 ];
 
 /// An option of a command.

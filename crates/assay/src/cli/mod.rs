@@ -33,6 +33,7 @@ mod records;
 mod advise;
 mod endure;
 mod plan;
+mod powercut;
 mod run;
 mod submit;
 mod survive;
@@ -95,6 +96,7 @@ pub(crate) use fleet::{
     FleetRunArgs, FleetWatchAddArgs, FleetWatchCommand, InventoryArgs, ViaArg,
 };
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
+pub(crate) use powercut::PowercutArgs;
 pub(crate) use records::{AggregateArg, ExportArgs, ImportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
 pub(crate) use run::{EngineArg, PeerArg, RunArgs, TogetherArgs};
 pub(crate) use submit::{LoginArgs, SubmitArgs};
@@ -145,6 +147,9 @@ pub(crate) enum Command {
     /// Wear media until they die, and tell when and how
     #[command(after_help = endure::EXAMPLES)]
     Endure(Box<EndureArgs>),
+    /// Tell which acknowledged writes a power cut took away
+    #[command(after_help = powercut::EXAMPLES)]
+    Powercut(Box<PowercutArgs>),
     /// Compare records or groups of records: same, different, cannot tell, and by how much
     #[command(after_help = analysis::COMPARE_EXAMPLES)]
     Compare(CompareArgs),

@@ -10,6 +10,7 @@ mod guide;
 mod import;
 mod info;
 mod plan;
+mod powercut;
 mod rank;
 mod records;
 mod report;
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Info(args) => info::info(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Endure(args) => endure::endure(*args),
+        Command::Powercut(args) => powercut::powercut(*args),
         Command::Compare(args) => compare::compare(args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Rank(args) => rank::rank(&args),

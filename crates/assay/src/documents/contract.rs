@@ -21,9 +21,9 @@ use super::fleet::{
 use super::watch::{WatchMessage, WatchRunDocument, WatchStatusDocument};
 use super::{
     BaselineDocument, CompareDocument, DryRunDocument, EndureDocument, ErrorDocument, ExportDocument, FormatsDocument,
-    ImportDocument, InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, LoginDocument, RecordPercentiles,
-    RemovedBaseline, RemovedRecords, ReportDocument, RestoreDocument, ServeDocument, SettledDocument, SubmitDocument,
-    SuiteDocument, SuiteText, WrittenFile,
+    ImportDocument, InfoDocument, InfoListDocument, LabelDocument, LicenceDocument, LoginDocument, PowercutDocument,
+    RecordPercentiles, RemovedBaseline, RemovedRecords, ReportDocument, RestoreDocument, ServeDocument,
+    SettledDocument, SubmitDocument, SuiteDocument, SuiteText, WrittenFile,
 };
 use crate::cli::Cli;
 
@@ -59,6 +59,7 @@ fn documents() -> Vec<Published> {
         published("info", &["assay info"], of::<InfoDocument>),
         published("info-list", &["assay info --list"], of::<InfoListDocument>),
         published("endure", &["assay endure"], of::<EndureDocument>),
+        published("powercut", &["assay powercut"], of::<PowercutDocument>),
         published("restore", &["assay verify --restore"], of::<RestoreDocument>),
         published("serve", &["assay serve"], of::<ServeDocument>),
         published("login", &["assay login"], of::<LoginDocument>),

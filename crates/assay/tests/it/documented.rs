@@ -18,6 +18,8 @@ const ELSEWHERE: [(&str, &str); 17] = [
     ("assay endure --resume", "real.rs"),
     ("assay endure /dev/sdX", "real.rs"),
     ("assay endure /mnt/card", "real.rs"),
+    // Of the crate assay-powercut.
+    ("assay powercut", "kernel.rs"),
     ("assay serve", "serve.rs"),
     ("assay fleet check -i", "fleet_ansible.rs"),
     ("assay fleet run -i", "fleet_ansible.rs"),
