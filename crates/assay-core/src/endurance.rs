@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::retention::{Rest, RestRead};
+
 /// Version of the document.
 pub const ENDURANCE_SCHEMA: u32 = 1;
 
@@ -50,6 +52,12 @@ pub struct Endurance {
     pub milestones: Milestones,
     /// How it ended.
     pub end: LifeEnd,
+    /// The rest that was asked for; null where there is none, or it was written again since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
+    /// Readings after a rest, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rest_reads: Vec<RestRead>,
     /// Labels that the user gave.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
