@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use assay_core::endurance::{FailureKind, LifeEnd, WearLoad};
 
-use crate::entry::{Entry, Run, SliceRead, SliceWritten};
+use crate::clock::Clock;
+use crate::entry::{Entry, Run, SliceRead, SliceRested, SliceWritten};
 use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at};
 use crate::log::{Keep, LogError};
 use crate::map::{COLUMNS, HEALED, column};
@@ -79,6 +80,7 @@ pub struct Wear<M, K> {
     accepted: Option<u64>,
     /// Writes that failed and were not written again yet.
     refusals: Vec<Refused>,
+    clock: Clock,
 }
 
 /// What reading a slice has found so far.
@@ -94,7 +96,22 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// Goes on from a state.
     pub fn new(medium: M, keep: K, state: State) -> Self {
         let buffer = || vec![0; (CHUNK * PAGE_BYTES) as usize];
-        Self { medium, keep, state, wanted: buffer(), found: buffer(), accepted: None, refusals: Vec::new() }
+        Self {
+            medium,
+            keep,
+            state,
+            wanted: buffer(),
+            found: buffer(),
+            accepted: None,
+            refusals: Vec::new(),
+            clock: Clock::default(),
+        }
+    }
+
+    /// With another clock than that of the host.
+    #[must_use]
+    pub fn timed_by(self, clock: Clock) -> Self {
+        Self { clock, ..self }
     }
 
     /// The state.
@@ -172,7 +189,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         refused += self.synced(task)?;
         let (elapsed_ns, latencies) = (began.elapsed().as_nanos() as u64, self.medium.latencies());
         self.taken(task)?;
-        self.finish(&Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused }))
+        let at = self.clock.now();
+        self.finish(&Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused, at }))
     }
 
     fn write_slice(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(u64, u64), Left> {
@@ -401,21 +419,15 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         let (pages, cells) = (self.state.layout().slice(slice), self.state.layout().cells_of(slice));
         let counts = vec![[0; COLUMNS]; (cells.end - cells.start) as usize];
         let mut reading = Reading { first_cell: cells.start, counts, failures: Vec::new(), transient: 0, healed: 0 };
-        let mut next = chunks(&pages).skip(1);
-        for (start, end) in chunks(&pages) {
-            if !goes_on((start - pages.start) * PAGE_BYTES) {
-                return Err(Left::Stopped);
-            }
-            let ahead = next.next();
-            let runs = self.read_chunk(task, start..end, ahead, &mut reading)?;
-            self.count(start..end, &runs, &mut reading);
+        self.read_slice(task, goes_on, &mut reading, &mut |wear, reading| {
             if reading.failures.len() > MOST_RUNS {
                 let entry = Entry::Failures(task, std::mem::take(&mut reading.failures));
-                self.finish(&entry)?;
-                if self.state.end() != LifeEnd::Running {
-                    return Ok(());
-                }
+                wear.finish(&entry)?;
             }
+            Ok(wear.state.end() == LifeEnd::Running)
+        })?;
+        if self.state.end() != LifeEnd::Running {
+            return Ok(());
         }
         let maps = self.state.maps(task.cycle);
         let changes = if maps { self.state.map().changes(reading.first_cell, &reading.counts) } else { Vec::new() };
@@ -429,6 +441,76 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             healed: reading.healed,
             failures: reading.failures,
             changes,
+            at: self.clock.now(),
+        }))
+    }
+
+    /// Reads a slice chunk by chunk. `each` is called after each chunk, and says whether to go on.
+    fn read_slice(
+        &mut self,
+        task: Task,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+        reading: &mut Reading,
+        each: &mut dyn FnMut(&mut Self, &mut Reading) -> Result<bool, Left>,
+    ) -> Result<(), Left> {
+        let pages = self.state.layout().slice(task.slice(self.state.layout().unit));
+        let mut next = chunks(&pages).skip(1);
+        for (start, end) in chunks(&pages) {
+            if !goes_on((start - pages.start) * PAGE_BYTES) {
+                return Err(Left::Stopped);
+            }
+            let ahead = next.next();
+            let runs = self.read_chunk(task, start..end, ahead, reading)?;
+            self.count(start..end, &runs, reading);
+            if !each(self, reading)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a slice of what the last cycle wrote, after a rest: the one at this place of the first reading's order. What
+    /// does not hold is logged for itself and is no wear.
+    ///
+    /// # Errors
+    /// Where the log cannot be written.
+    pub fn read_rested(&mut self, index: u64, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Step, LogError> {
+        let Some(cycle) = self.state.rested_cycle() else { return Ok(Step::Ended(self.state.end())) };
+        let task = Task { cycle, phase: Phase::Read, index };
+        match self.read_rested_slice(task, goes_on) {
+            Ok(()) => Ok(Step::Done(task)),
+            Err(Left::Trouble(trouble)) => Ok(Step::Trouble(trouble)),
+            Err(Left::Stopped) => Ok(Step::Stopped),
+            Err(Left::Log(error)) => Err(error),
+        }
+    }
+
+    fn read_rested_slice(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(), Left> {
+        let began = Instant::now();
+        self.medium.latencies();
+        let slice = task.slice(self.state.layout().unit);
+        let (pages, cells) = (self.state.layout().slice(slice), self.state.layout().cells_of(slice));
+        let counts = vec![[0; COLUMNS]; (cells.end - cells.start) as usize];
+        let mut reading = Reading { first_cell: cells.start, counts, failures: Vec::new(), transient: 0, healed: 0 };
+        let mut lost = [0; FailureKind::ALL.len()];
+        self.read_slice(task, goes_on, &mut reading, &mut |_, reading| {
+            for run in reading.failures.drain(..) {
+                lost[column(run.kind)] += run.sectors.end - run.sectors.start;
+            }
+            Ok(true)
+        })?;
+        let kinds = 0..FailureKind::ALL.len();
+        let failing: u64 = reading.counts.iter().flat_map(|cell| kinds.clone().map(|kind| u64::from(cell[kind]))).sum();
+        let (elapsed_ns, latencies) = (began.elapsed().as_nanos() as u64, self.medium.latencies());
+        self.finish(&Entry::Rested(SliceRested {
+            index: task.index,
+            at: self.clock.now(),
+            bytes: (pages.end - pages.start) * PAGE_BYTES,
+            elapsed_ns,
+            latencies,
+            transient: reading.transient,
+            worn: failing.saturating_sub(lost.iter().sum()),
+            lost,
         }))
     }
 
