@@ -1,7 +1,7 @@
 //! A medium that rests after its last cycle: how old its data are, and what later readings found beside the first.
 
 use assay_core::endurance::FailureKind;
-use assay_core::retention::{Age, Rest, RestRead, SameWay, SliceRates};
+use assay_core::retention::{Age, NoAge, Rest, RestRead, SameWay, SliceRates};
 use assay_stats::{TwoReadings, speed_by_age};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::entry::{RestReadBegun, SliceRead, SliceRested, SliceWritten};
 use crate::layout::{Phase, SLICES};
 
-/// A host whose clock is before 2026 has not set it: this program is not older.
-const CLOCK_SET: u64 = 1_767_225_600;
 /// A clock that is further off than this after a reading, in seconds, has jumped.
 const JUMP: u64 = 60;
 /// Most readings that a log holds.
@@ -48,15 +46,9 @@ pub enum NoRest {
     /// It is being worn: not all of the area holds one cycle, or it was not read to its end.
     #[error("its last cycle is not complete; --resume goes on with it")]
     NotWhole,
-    /// The clock of the host is not set.
-    #[error("the clock of this host is before 2026, so that no age is known; set it")]
-    ClockUnset,
-    /// The clock of the host is behind what the log says.
-    #[error("the clock of this host is {seconds} s behind the last entry of the log, so that no age is known; set it")]
-    ClockBehind {
-        /// By how much.
-        seconds: u64,
-    },
+    /// No clock tells an age.
+    #[error(transparent)]
+    Clock(#[from] NoAge),
     /// The log holds as many readings as it may.
     #[error("it was read {MOST_READS} times at rest, and no more are kept")]
     TooMany,
@@ -141,12 +133,7 @@ impl Resting {
     }
 
     pub(crate) fn may_read(&self, now: u64) -> Result<(), NoRest> {
-        if now < CLOCK_SET {
-            return Err(NoRest::ClockUnset);
-        }
-        if now < self.latest {
-            return Err(NoRest::ClockBehind { seconds: self.latest - now });
-        }
+        Age::at(now, self.latest, self.latest)?;
         if self.reads.len() >= MOST_READS || time(now).is_none() {
             return Err(NoRest::TooMany);
         }
@@ -155,8 +142,8 @@ impl Resting {
 
     /// Begins a reading that [`Self::may_read`] allows.
     pub(crate) fn begin_read(&mut self, begun: &RestReadBegun, cycle: u64) {
-        let known = self.written.filter(|(first, _)| *first >= CLOCK_SET);
-        let age = known.map(|(first, last)| Age { low_seconds: begun.at - last, high_seconds: begun.at - first });
+        let (first, last) = self.written.unwrap_or_default();
+        let age = Age::at(begun.at, first, last).ok().flatten();
         self.reads.push(Read {
             at: begun.at,
             age,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use assay_core::endurance::{CensorReason, FailureKind, LifeEnd, WearLoad};
-use assay_core::retention::{Age, SpeedSign};
+use assay_core::retention::{Age, NoAge, SpeedSign};
 use assay_endure::{
     Attachment, Clock, Entry, Keep, Latencies, NoRest, Phase, RestBegun, RestReadBegun, SLICES, SliceRead, SliceRested,
     SliceWritten, State, Step, Task, Trouble, Way, Wear,
@@ -125,12 +125,12 @@ fn what_fades_is_told_by_kind_at_each_age_and_is_no_wear() {
 #[test]
 fn no_age_is_told_by_a_clock_that_cannot_be_right() {
     let (mut wear, _) = resting(1, WearLoad::Whole, vec![NEVER; SECTORS as usize], 1);
-    assert_eq!(wear.state().may_read_rested(START - DAY), Err(NoRest::ClockBehind { seconds: DAY }));
-    assert_eq!(wear.state().may_read_rested(0), Err(NoRest::ClockUnset));
+    assert_eq!(wear.state().may_read_rested(START - DAY), Err(NoAge::ClockBehind { seconds: DAY }.into()));
+    assert_eq!(wear.state().may_read_rested(0), Err(NoAge::ClockUnset.into()));
     assert_eq!(wear.state().may_read_rested(u64::MAX), Err(NoRest::TooMany), "a time that no document can tell");
     read_all(&mut wear, START + 40 * DAY, "1-1");
     // A later reading that the clock puts before an earlier one.
-    assert!(matches!(wear.state().may_read_rested(START + 39 * DAY), Err(NoRest::ClockBehind { .. })));
+    assert!(matches!(wear.state().may_read_rested(START + 39 * DAY), Err(NoRest::Clock(NoAge::ClockBehind { .. }))));
     let entry = reading(START - 1, "1-1");
     assert!(!State::clone(wear.state()).apply(&entry), "nor is it taken from a log");
     // The clock of this test stands still while it reads, and then is 40 days back.
