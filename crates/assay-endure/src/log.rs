@@ -84,6 +84,10 @@ pub struct Replayed {
 /// # Errors
 /// Where it is no log, or damaged before its end.
 pub fn replay(reader: &mut impl Read, length: u64) -> Result<Replayed, LogError> {
+    replay_each(reader, length, &mut |_| {})
+}
+
+fn replay_each(reader: &mut impl Read, length: u64, each: &mut dyn FnMut(&Entry)) -> Result<Replayed, LogError> {
     let mut magic = [0; MAGIC.len()];
     if length < MAGIC.len() as u64 {
         return Ok(Replayed { state: None, whole_bytes: 0 });
@@ -106,6 +110,7 @@ pub fn replay(reader: &mut impl Read, length: u64) -> Result<Replayed, LogError>
                 };
             }
             Next::Entry(entry, bytes) => {
+                each(&entry);
                 let taken = match (&mut state, entry) {
                     (None, Entry::Begin(begin)) => {
                         state = State::begin(begin);
@@ -226,10 +231,18 @@ impl Log {
     /// # Errors
     /// The system's, or where it is damaged.
     pub fn look(path: &Path) -> Result<State, LogError> {
+        Self::look_at_each(path, &mut |_| {})
+    }
+
+    /// The same, and shows each entry.
+    ///
+    /// # Errors
+    /// The system's, or where it is damaged.
+    pub fn look_at_each(path: &Path, each: &mut dyn FnMut(&Entry)) -> Result<State, LogError> {
         let fail = |source| LogError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
-        replay(&mut BufReader::new(file), length)?.state.ok_or(LogError::NotALog)
+        replay_each(&mut BufReader::new(file), length, each)?.state.ok_or(LogError::NotALog)
     }
 
     /// Where it lies.
