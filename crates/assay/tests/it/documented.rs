@@ -13,11 +13,12 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 16] = [
-    // Of the crate assay-endure.
-    ("assay endure --resume", "real.rs"),
-    ("assay endure /dev/sdX", "real.rs"),
-    ("assay endure /mnt/card", "real.rs"),
+const ELSEWHERE: [(&str, &str); 19] = [
+    ("assay endure --read-back", "retention.rs"),
+    ("assay endure --resume", "endure.rs"),
+    ("assay endure --status 4f0c", "endure.rs"),
+    ("assay endure /dev/sdX", "endure.rs"),
+    ("assay endure /mnt/card", "endure.rs"),
     ("assay serve", "serve.rs"),
     ("assay fleet check -i", "fleet_ansible.rs"),
     ("assay fleet run -i", "fleet_ansible.rs"),
@@ -27,6 +28,7 @@ const ELSEWHERE: [(&str, &str); 16] = [
     ("assay rank site:", "submit.rs"),
     ("assay submit", "submit.rs"),
     ("assay verify --quick /dev/sdX", "verify.rs"),
+    ("assay verify --read-back", "retention.rs"),
     ("assay verify --restore", "restore.rs"),
     ("assay watch ack", "watch.rs"),
     ("assay watch add", "watch.rs"),
