@@ -9,6 +9,9 @@ use assay_core::units::{counted, rate, span, trimmed};
 #[must_use]
 pub fn days(seconds: u64) -> String {
     const DAY: u64 = 86_400;
+    if seconds == 0 {
+        return "less than 1 s".to_owned();
+    }
     if seconds < 2 * DAY {
         return span(Duration::from_secs(seconds));
     }
@@ -65,6 +68,6 @@ mod tests {
             "read at 65.0 MB/s, first at 100 MB/s: 0.65 times (0.61 to 0.7, 95 %, 16 parts): slower, and host, reader or bus \
              mode are not known to be the same: nothing follows for the data"
         );
-        assert_eq!([days(5), days(3600 * 47), days(86_400 * 61 + 50_000)], ["5 s", "47 h 0 min", "61.6 d"]);
+        assert_eq!([0, 5, 3600 * 47, 86_400 * 61 + 50_000].map(days), ["less than 1 s", "5 s", "47 h 0 min", "61.6 d"]);
     }
 }
