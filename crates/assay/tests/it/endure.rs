@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -169,6 +170,7 @@ fn a_test_goes_on_after_ctrl_c_and_kills_and_counts_each_byte_once() {
         let running = Running::start(place.assay(["endure", "--resume", device, "-q"]));
         wait_for_log(&place, 500);
         running.kill();
+        until_free(&place, card.path());
         kills += 1;
     }
     let before = only(&endure(&place, &["--status", "--json"]));
@@ -185,6 +187,18 @@ fn a_test_goes_on_after_ctrl_c_and_kills_and_counts_each_byte_once() {
     // What was asked for is reached, and nothing more is written.
     endure(&place, &["--resume", device, "--until", &until, "-q"]).succeeds();
     assert_eq!(only(&endure(&place, &["--status", "--json"])).written_bytes, after.written_bytes);
+}
+
+/// Waits until a process that was killed holds neither device nor log: its last operation ends after it.
+fn until_free(place: &Place, device: &Path) {
+    let start = Instant::now();
+    let logs =
+        || fs::read_dir(place.data().join("endure")).unwrap().map(|entry| File::open(entry.unwrap().path()).unwrap());
+    let exclusive = || File::options().read(true).custom_flags(libc::O_EXCL).open(device).is_ok();
+    while !exclusive() || logs().any(|log| log.try_lock().is_err()) {
+        assert!(start.elapsed() < TIMEOUT, "it is still held");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// A file as a loop device.
@@ -207,7 +221,7 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
     let mount = lab!(TEST, Mount::ext4(held.path(), &place.path().join("mnt")));
     let (free, held) = (free.path().to_str().unwrap().to_owned(), held.path().to_str().unwrap().to_owned());
     refuses(&["/no/such/device"], 2, &["/no/such/device"]);
-    refuses(&["tiny.toml"], 2, &["tiny.toml"]);
+    refuses(&["tiny.toml"], 2, &["tiny.toml", "is a file"]);
     refuses(&[&free], 2, &["--overwrite", &free]);
     refuses(&[&held, "--overwrite", &held], 2, &[&held, "mounted"]);
     refuses(&[&free, &free, "--overwrite", &free], 2, &["named twice", "nothing was touched"]);
