@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::layout::{Phase, SLICES, Task};
 use crate::map::{COLUMNS, Changed};
 use crate::medium::{Latencies, Trouble};
-use crate::resting::Way;
+use crate::way::Way;
 
 /// More bytes than an entry of JSON has.
 const MOST_TEXT: usize = 1 << 20;

@@ -15,6 +15,7 @@ mod resting;
 mod sentinel;
 mod stamp;
 mod state;
+mod way;
 mod wear;
 
 pub use attached::{Attached, reserve};
@@ -29,7 +30,8 @@ pub use log::{Keep, Log, LogError, Replayed, frame, replay};
 pub use map::{COLUMNS, Changed, Map};
 pub use medium::{Fault, Latencies, Medium, Refused, Trouble};
 pub use recognise::{Recognised, recognise, unit_on};
-pub use resting::{NoRest, Way};
+pub use resting::NoRest;
 pub use stamp::{SECTOR, Stamp};
 pub use state::{Done, State};
+pub use way::Way;
 pub use wear::{Step, Wear};

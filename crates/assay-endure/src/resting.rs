@@ -1,44 +1,18 @@
 //! A medium that rests after its last cycle: how old its data are, and what later readings found beside the first.
 
-use assay_core::endurance::FailureKind;
-use assay_core::retention::{Age, NoAge, Rest, RestRead, SameWay, SliceRates};
+use assay_core::endurance::{FailureKind, Rest, RestRead, SliceRates};
+use assay_core::retention::{Age, NoAge, SameWay};
 use assay_stats::{TwoReadings, speed_by_age};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::entry::{RestReadBegun, SliceRead, SliceRested, SliceWritten};
 use crate::layout::{Phase, SLICES};
+use crate::way::Way;
 
 /// A clock that is further off than this after a reading, in seconds, has jumped.
 const JUMP: u64 = 60;
 /// Most readings that a log holds.
 const MOST_READS: usize = 1000;
-
-/// The way to a medium.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Way {
-    /// Name of the host.
-    #[serde(default)]
-    pub host: Option<String>,
-    /// The reader that it is in.
-    pub reader: Option<String>,
-    /// Kind and mode of the bus.
-    #[serde(default)]
-    pub bus: Option<String>,
-}
-
-impl Way {
-    /// Whether this way is that one.
-    #[must_use]
-    pub fn same_as(&self, other: &Self) -> SameWay {
-        let same = |one: &Option<String>, other: &Option<String>| Some(one.as_ref()? == other.as_ref()?);
-        SameWay {
-            host: same(&self.host, &other.host),
-            reader: same(&self.reader, &other.reader),
-            bus: same(&self.bus, &other.bus),
-        }
-    }
-}
 
 /// Why what the last cycle wrote cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use assay_core::endurance::{FailureKind, LifeEnd, WearLoad};
 
-use self::rested::chunks;
 use crate::clock::Clock;
 use crate::entry::{Entry, Run, SliceRead, SliceWritten};
-use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at};
+use crate::layout::{CHUNK, Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at, chunks};
 use crate::log::{Keep, LogError};
 use crate::map::{COLUMNS, HEALED, column};
 use crate::medium::{Fault, Medium, Refused, Trouble};
@@ -19,8 +18,6 @@ use crate::sentinel::{self, Looked};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
 
-/// Pages of a transfer: 1 MiB.
-const CHUNK: u64 = 256;
 /// Runs of failures that are logged before the slice is done, so that memory stays bounded.
 const MOST_RUNS: usize = 50_000;
 /// Time after which failing pages of a chunk are no longer read block by block.

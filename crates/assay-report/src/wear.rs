@@ -1,7 +1,6 @@
 //! A test of endurance as a page: the map of what failed, what was reached, and what time did to its data.
 
-use assay_core::endurance::{Endurance, FailureKind, LifeEnd, Reached};
-use assay_core::retention::RestRead;
+use assay_core::endurance::{Endurance, FailureKind, LifeEnd, Reached, RestRead};
 use assay_core::text::clean;
 use assay_core::units::{Bytes, grouped, rate, trimmed};
 use assay_pictures::{WearMap, wear_map};

@@ -1,14 +1,13 @@
 //! Reading slices, and what the last cycle wrote after a rest.
 
-use std::ops::Range;
 use std::time::Instant;
 
 use assay_core::endurance::FailureKind;
 
-use super::{CHUNK, Left, Reading, Step, Wear};
+use super::{Left, Reading, Step, Wear};
 use crate::clock::Clock;
 use crate::entry::{Entry, SliceRested};
-use crate::layout::{PAGE_BYTES, Phase, Task};
+use crate::layout::{PAGE_BYTES, Phase, Task, chunks};
 use crate::log::{Keep, LogError};
 use crate::map::{COLUMNS, column};
 use crate::medium::Medium;
@@ -88,10 +87,4 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             lost,
         }))
     }
-}
-
-/// The transfers of some pages.
-pub(super) fn chunks(pages: &Range<u64>) -> impl Iterator<Item = (u64, u64)> + use<> {
-    let end = pages.end;
-    pages.clone().step_by(CHUNK as usize).map(move |start| (start, (start + CHUNK).min(end)))
 }

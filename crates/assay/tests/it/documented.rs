@@ -13,7 +13,7 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 19] = [
+const ELSEWHERE: [(&str, &str); 18] = [
     ("assay endure --read-back", "retention.rs"),
     ("assay endure --resume", "endure.rs"),
     ("assay endure --status 4f0c", "endure.rs"),
@@ -28,7 +28,6 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("assay rank site:", "submit.rs"),
     ("assay submit", "submit.rs"),
     ("assay verify --quick /dev/sdX", "verify.rs"),
-    ("assay verify --read-back", "retention.rs"),
     ("assay verify --restore", "restore.rs"),
     ("assay watch ack", "watch.rs"),
     ("assay watch add", "watch.rs"),

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use assay_core::endurance::{Endurance, FailureKind, LifeEnd, Milestones};
-use assay_core::retention::{Rest, RestRead};
+use assay_core::endurance::{Endurance, FailureKind, LifeEnd, Milestones, Rest, RestRead};
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, counted, rate, span};
 use assay_endure::{Advice, PAGE_BYTES, Phase, SLICES, State, Trouble};
