@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::retention::{Age, SpeedByAge};
+
 /// Version of the document.
 pub const ENDURANCE_SCHEMA: u32 = 1;
 
@@ -50,6 +52,12 @@ pub struct Endurance {
     pub milestones: Milestones,
     /// How it ended.
     pub end: LifeEnd,
+    /// The rest that was asked for; null where there is none, or it was written again since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
+    /// Readings after a rest, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rest_reads: Vec<RestRead>,
     /// Labels that the user gave.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
@@ -135,6 +143,60 @@ impl FailureKind {
             Self::Garbage => "garbage",
         }
     }
+}
+
+/// A rest that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rest {
+    /// For how long, in seconds, from the end of the first reading.
+    pub seconds: u64,
+    /// Until when (RFC 3339).
+    pub until: String,
+}
+
+/// A reading of what the last cycle of a test wrote, after a rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RestRead {
+    /// When it began (RFC 3339).
+    pub at: String,
+    /// How old the data were; null where the clock was not set when they were written.
+    pub age: Option<Age>,
+    /// Whether it came before the end of the rest that was asked for.
+    pub early: bool,
+    /// Seconds by which the clock of the host jumped while it was read; the age may be wrong by as much.
+    pub clock_jump_seconds: i64,
+    /// The cycle that was read.
+    pub cycle: u64,
+    /// Slices that were read, of 16.
+    pub slices: u32,
+    /// Bytes that were read.
+    pub read_bytes: u64,
+    /// Sectors that no longer hold what they held in the first reading. They are no wear, and count in no milestone.
+    pub lost_sectors: u64,
+    /// These by kind.
+    pub kinds: BTreeMap<FailureKind, u64>,
+    /// Sectors that do not hold, and had failed under wear before.
+    pub worn_sectors: u64,
+    /// Sectors that held only when they were read again at once.
+    pub transient: u64,
+    /// Rates of each slice, in the order of reading.
+    pub rates: Vec<SliceRates>,
+    /// Its speed beside that of the first reading; null where nothing was read.
+    pub speed: Option<SpeedByAge>,
+}
+
+/// The rates of a slice in two readings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SliceRates {
+    /// The slice, by address from 0.
+    pub slice: u64,
+    /// Rate after the rest, in bytes per second.
+    pub bytes_per_second: f64,
+    /// Rate directly after writing, in bytes per second.
+    pub first_bytes_per_second: f64,
 }
 
 /// When a share of the sectors had failed at least once; null where that was not reached.

@@ -25,6 +25,7 @@ pub mod private;
 pub mod program;
 pub mod record;
 pub mod refined;
+pub mod retention;
 pub mod sensor;
 pub mod shared;
 pub mod soak;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::RunFailure;
+use crate::retention::Retention;
 
 /// Sectors are counted in this size in bytes, whatever the medium's own: that of H2testw and f3.
 pub const SECTOR_BYTES: u64 = 512;
@@ -579,6 +580,9 @@ pub struct Verification {
     pub reach: Option<Reach>,
     /// What was found beside the verdict, or could not be settled.
     pub remarks: Vec<Remark>,
+    /// Where an earlier check wrote what was read: how old it is, and the speed beside that of its own reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Retention>,
 }
 
 impl Verification {
@@ -614,6 +618,7 @@ impl Verification {
             cache_bytes: None,
             reach: None,
             remarks: Vec::new(),
+            retention: None,
         }
     }
 }

@@ -28,7 +28,7 @@ pub use guard::{SurveyedMedium, survey};
 pub use host::{Firmware, HostLoad, HostState, LoadState, ThrottleState, available_memory, host};
 pub use klog::KernelLog;
 pub use look::{Seen, TargetInfo, What, look, look_by_dev};
-pub use mounts::swaps_on;
+pub use mounts::{mounted_at, swaps_on};
 pub use sensors::{Reading, Sensors};
 pub use storage::{Storage, StorageBelow};
 pub use system::{descriptors, host_name, random};

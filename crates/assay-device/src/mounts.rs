@@ -46,6 +46,15 @@ pub(crate) fn read_everywhere(sysroot: &Sysroot) -> Vec<Mount> {
     mounts
 }
 
+/// Where a block device is mounted first; `None` where it is not, or the system does not tell.
+#[must_use]
+pub fn mounted_at(sysroot: &Sysroot, device: &Path) -> Option<PathBuf> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let wanted = real(device)?;
+    let at = |mount: &Mount| real(Path::new(&mount.source)).as_ref() == Some(&wanted);
+    read_mounts(sysroot).into_iter().find(at).map(|mount| mount.point)
+}
+
 pub(crate) fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }

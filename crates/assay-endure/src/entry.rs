@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::layout::{Phase, SLICES, Task};
 use crate::map::{COLUMNS, Changed};
 use crate::medium::{Latencies, Trouble};
+use crate::way::Way;
+
+/// More bytes than an entry of JSON has.
+const MOST_TEXT: usize = 1 << 20;
 
 /// What is known when a test begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,13 +53,35 @@ pub struct Attachment {
     pub at: String,
     /// Its path.
     pub path: String,
-    /// Where it is attached: the reader.
-    pub reader: Option<String>,
+    /// The way to it.
+    #[serde(flatten)]
+    pub way: Way,
     /// The time for which it is attached: another one after it was unplugged.
     #[serde(default)]
     pub attachment: Option<String>,
     /// Whether the slice under way may have been written in part by an earlier attachment.
     pub partly: bool,
+}
+
+/// The medium rests after its last cycle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestBegun {
+    /// When that was asked for (RFC 3339).
+    pub at: String,
+    /// Seconds from the end of the first reading, after which it is read again.
+    pub seconds: u64,
+}
+
+/// What the last cycle wrote is read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestReadBegun {
+    /// When, in seconds since 1970.
+    pub at: u64,
+    /// Its path.
+    pub path: String,
+    /// The way to it.
+    #[serde(flatten)]
+    pub way: Way,
 }
 
 /// Something that stopped a slice.
@@ -98,6 +124,8 @@ pub struct SliceWritten {
     pub latencies: Latencies,
     /// Sectors that refused to be written.
     pub refused: u64,
+    /// When it was done, in seconds since 1970.
+    pub at: u64,
 }
 
 /// Sectors that fail for the first time, by address.
@@ -128,6 +156,29 @@ pub struct SliceRead {
     pub failures: Vec<Run>,
     /// Cells whose counts changed.
     pub changes: Vec<Changed>,
+    /// When it was done, in seconds since 1970.
+    pub at: u64,
+}
+
+/// A slice was read after a rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SliceRested {
+    /// How many slices of this reading were done before; the order is that of the first reading.
+    pub index: u64,
+    /// When it was done, in seconds since 1970.
+    pub at: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Time that took.
+    pub elapsed_ns: u64,
+    /// Latencies of its reads.
+    pub latencies: Latencies,
+    /// Sectors that failed at first and held when they were read again at once.
+    pub transient: u64,
+    /// Sectors that do not hold, and had failed under wear.
+    pub worn: u64,
+    /// Other sectors that do not hold, by kind in the order of [`FailureKind::ALL`].
+    pub lost: [u64; FailureKind::ALL.len()],
 }
 
 /// One entry.
@@ -149,6 +200,12 @@ pub enum Entry {
     Condition(Condition),
     /// The end.
     End(LifeEnd),
+    /// See [`RestBegun`].
+    Rest(RestBegun),
+    /// See [`RestReadBegun`].
+    RestRead(RestReadBegun),
+    /// See [`SliceRested`].
+    Rested(SliceRested),
 }
 
 impl Entry {
@@ -163,6 +220,7 @@ impl Entry {
                 put_task(&mut bytes, written.task);
                 put_times(&mut bytes, written.bytes, written.elapsed_ns, written.latencies);
                 put(&mut bytes, written.refused);
+                put(&mut bytes, written.at);
                 bytes
             }
             Self::Read(read) => {
@@ -173,6 +231,7 @@ impl Entry {
                 put(&mut bytes, read.healed);
                 put_runs(&mut bytes, &read.failures);
                 put_changes(&mut bytes, &read.changes);
+                put(&mut bytes, read.at);
                 bytes
             }
             Self::Failures(task, runs) => {
@@ -184,6 +243,18 @@ impl Entry {
             Self::Incident(incident) => json(6, incident),
             Self::Condition(condition) => json(7, condition),
             Self::End(end) => json(8, end),
+            Self::Rest(rest) => json(9, rest),
+            Self::RestRead(begun) => json(10, begun),
+            Self::Rested(rested) => {
+                let mut bytes = vec![11];
+                put(&mut bytes, rested.index);
+                put(&mut bytes, rested.at);
+                put_times(&mut bytes, rested.bytes, rested.elapsed_ns, rested.latencies);
+                put(&mut bytes, rested.transient);
+                put(&mut bytes, rested.worn);
+                rested.lost.iter().for_each(|count| put(&mut bytes, *count));
+                bytes
+            }
         }
     }
 
@@ -192,25 +263,49 @@ impl Entry {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, mut rest) = bytes.split_first()?;
         let rest = &mut rest;
+        // Text takes more memory than bytes once it is read; no entry is nearly as long.
+        if !matches!(kind, 3..=5 | 11) && rest.len() > MOST_TEXT {
+            return None;
+        }
         let entry = match kind {
             1 => return serde_json::from_slice(rest).ok().map(Self::Begin),
             2 => return serde_json::from_slice(rest).ok().map(Self::Attached),
             6 => return serde_json::from_slice(rest).ok().map(Self::Incident),
             7 => return serde_json::from_slice(rest).ok().map(Self::Condition),
             8 => return serde_json::from_slice(rest).ok().map(Self::End),
+            9 => return serde_json::from_slice(rest).ok().map(Self::Rest),
+            10 => return serde_json::from_slice(rest).ok().map(Self::RestRead),
             3 => {
                 let task = take_task(rest)?;
                 let (bytes, elapsed_ns, latencies) = take_times(rest)?;
-                Self::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused: take(rest)? })
+                Self::Written(SliceWritten {
+                    task,
+                    bytes,
+                    elapsed_ns,
+                    latencies,
+                    refused: take(rest)?,
+                    at: take(rest)?,
+                })
             }
             4 => {
                 let task = take_task(rest)?;
                 let (bytes, elapsed_ns, latencies) = take_times(rest)?;
                 let (transient, healed) = (take(rest)?, take(rest)?);
                 let (failures, changes) = (take_runs(rest)?, take_changes(rest)?);
-                Self::Read(SliceRead { task, bytes, elapsed_ns, latencies, transient, healed, failures, changes })
+                let at = take(rest)?;
+                Self::Read(SliceRead { task, bytes, elapsed_ns, latencies, transient, healed, failures, changes, at })
             }
             5 => Self::Failures(take_task(rest)?, take_runs(rest)?),
+            11 => {
+                let (index, at) = (take(rest)?, take(rest)?);
+                let (bytes, elapsed_ns, latencies) = take_times(rest)?;
+                let (transient, worn) = (take(rest)?, take(rest)?);
+                let mut lost = [0; FailureKind::ALL.len()];
+                for count in &mut lost {
+                    *count = take(rest)?;
+                }
+                Self::Rested(SliceRested { index, at, bytes, elapsed_ns, latencies, transient, worn, lost })
+            }
             _ => return None,
         };
         rest.is_empty().then_some(entry)
@@ -341,18 +436,34 @@ mod tests {
                 Run { sectors: 1 << 40..(1 << 40) + 8, kind: FailureKind::Unreadable },
             ],
             changes: vec![Changed { cell: 0, counts }, Changed { cell: 4095, counts: [0; COLUMNS] }],
+            at: 1_800_000_000,
         }
     }
 
     #[test]
     fn an_entry_is_read_as_it_was_written_and_never_in_part() {
         let task = Task { cycle: 1, phase: Phase::Write, index: 0 };
-        let written = SliceWritten { task, bytes: 5, elapsed_ns: 6, latencies: Latencies::default(), refused: 7 };
+        let written =
+            SliceWritten { task, bytes: 5, elapsed_ns: 6, latencies: Latencies::default(), refused: 7, at: 8 };
+        let rested = SliceRested {
+            index: 15,
+            at: 1 << 40,
+            bytes: 9,
+            elapsed_ns: 10,
+            latencies: Latencies::default(),
+            transient: 1,
+            worn: 2,
+            lost: std::array::from_fn(|kind| kind as u64),
+        };
+        let way = Way { host: Some("h".to_owned()), reader: None, bus: None };
         let entries = [
             Entry::Written(written),
             Entry::Failures(task, read().failures),
             Entry::Read(read()),
             Entry::End(LifeEnd::Running),
+            Entry::Rest(RestBegun { at: String::new(), seconds: 30 }),
+            Entry::RestRead(RestReadBegun { at: 7, path: "p".to_owned(), way }),
+            Entry::Rested(rested),
         ];
         for entry in entries {
             let bytes = entry.to_bytes();

@@ -166,7 +166,14 @@ impl Cell {
         match self {
             Self::Runs(runs) => {
                 let end = runs.last().map_or(0, |(start, length)| start + length);
-                self.become_bits(end.next_multiple_of(64).max(64));
+                // As coarse as it takes to need half of the memory.
+                let fits = |shift: &u32| (end >> shift) as usize / 8 + 8 <= runs.capacity() * 4;
+                let shift = (3..30).step_by(3).find(fits).unwrap_or(30);
+                let mut coarse = Self::Bits { shift, bits: vec![0; ((end >> shift) as usize + 1).div_ceil(64)] };
+                for (start, length) in runs.iter() {
+                    coarse.insert(*start, start + length, end);
+                }
+                *self = coarse;
             }
             Self::Bits { shift, bits } => {
                 let units = bits.len() * 8;

@@ -13,6 +13,8 @@ pub const CELLS: u64 = 4096;
 const CELLS_OF_SLICE: u64 = CELLS / SLICES;
 /// Slices, cells and random blocks begin at multiples of this.
 pub const PAGE_BYTES: u64 = 4096;
+/// Pages of a transfer: 1 MiB.
+pub(crate) const CHUNK: u64 = 256;
 /// Sectors of a page.
 pub(crate) const PAGE_SECTORS: u64 = PAGE_BYTES / 512;
 
@@ -165,6 +167,12 @@ impl Layout {
             std::cmp::Ordering::Greater => Some(task.cycle - 1),
         }
     }
+}
+
+/// The transfers of some pages.
+pub(crate) fn chunks(pages: &Range<u64>) -> impl Iterator<Item = (u64, u64)> + use<> {
+    let end = pages.end;
+    pages.clone().step_by(CHUNK as usize).map(move |start| (start, (start + CHUNK).min(end)))
 }
 
 /// One of `parts` nearly equal parts of `whole`.

@@ -2,6 +2,7 @@
 //! judgement of what died. `docs/endurance.md` has the formats.
 
 mod attached;
+mod clock;
 mod entry;
 mod failed;
 mod judge;
@@ -10,13 +11,18 @@ mod log;
 mod map;
 mod medium;
 mod recognise;
+mod resting;
 mod sentinel;
 mod stamp;
 mod state;
+mod way;
 mod wear;
 
 pub use attached::{Attached, reserve};
-pub use entry::{Attachment, Begin, Condition, Entry, Incident, Run, SliceRead, SliceWritten};
+pub use clock::Clock;
+pub use entry::{
+    Attachment, Begin, Condition, Entry, Incident, RestBegun, RestReadBegun, Run, SliceRead, SliceRested, SliceWritten,
+};
 pub use failed::FailedSet;
 pub use judge::{Advice, Control, Evidence, KernelSign, Ruling, Sight, judge};
 pub use layout::{CELLS, Layout, PAGE_BYTES, Phase, SLICES, Task, block_at, order};
@@ -24,6 +30,8 @@ pub use log::{Keep, Log, LogError, Replayed, frame, replay};
 pub use map::{COLUMNS, Changed, Map};
 pub use medium::{Fault, Latencies, Medium, Refused, Trouble};
 pub use recognise::{Recognised, recognise, unit_on};
+pub use resting::NoRest;
 pub use stamp::{SECTOR, Stamp, mixed};
 pub use state::{Done, State};
+pub use way::Way;
 pub use wear::{Step, Wear};

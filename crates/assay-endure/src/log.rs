@@ -12,8 +12,12 @@ use crate::state::State;
 const MAGIC: &[u8; 16] = b"assay endurance\n";
 /// Length and checksum before each entry.
 const HEAD: usize = 8;
-/// More bytes than any entry has.
-const MOST: u32 = 64 << 20;
+/// More bytes than any entry has: 50,000 runs of failures take 1 MB.
+const MOST: u32 = 2 << 20;
+/// Bytes that are looked through for an entry behind a damaged one, and most bytes whose checksum is taken there. Where that
+/// is not enough, the log counts as damaged, and nothing is cut off.
+const BEHIND: usize = 2 * MOST as usize;
+const SUMMED: usize = 64 << 20;
 
 /// Why a log cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +84,10 @@ pub struct Replayed {
 /// # Errors
 /// Where it is no log, or damaged before its end.
 pub fn replay(reader: &mut impl Read, length: u64) -> Result<Replayed, LogError> {
+    replay_each(reader, length, &mut |_| {})
+}
+
+fn replay_each(reader: &mut impl Read, length: u64, each: &mut dyn FnMut(&Entry)) -> Result<Replayed, LogError> {
     let mut magic = [0; MAGIC.len()];
     if length < MAGIC.len() as u64 {
         return Ok(Replayed { state: None, whole_bytes: 0 });
@@ -95,10 +103,14 @@ pub fn replay(reader: &mut impl Read, length: u64) -> Result<Replayed, LogError>
         match next(reader, length - at) {
             Next::End => return Ok(Replayed { state, whole_bytes: at }),
             Next::Torn(bytes) => {
-                let follows = (1..bytes.len()).any(|start| is_frame(&bytes[start..]));
-                return if follows { Err(LogError::Damaged { at }) } else { Ok(Replayed { state, whole_bytes: at }) };
+                return if holds_frame(&bytes) {
+                    Err(LogError::Damaged { at })
+                } else {
+                    Ok(Replayed { state, whole_bytes: at })
+                };
             }
             Next::Entry(entry, bytes) => {
+                each(&entry);
                 let taken = match (&mut state, entry) {
                     (None, Entry::Begin(begin)) => {
                         state = State::begin(begin);
@@ -151,19 +163,26 @@ fn next(reader: &mut impl Read, left: u64) -> Next {
     }
 }
 
-/// Whether a whole entry begins here.
-fn is_frame(bytes: &[u8]) -> bool {
-    let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else { return false };
-    let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-    let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    let payload = rest.get(..length).filter(|payload| matches!(payload.first(), Some(1..=8)));
-    payload.is_some_and(|payload| crc32fast::hash(payload) == sum)
+/// Whether a whole entry begins behind the start of these bytes, or may.
+fn holds_frame(bytes: &[u8]) -> bool {
+    let mut left = SUMMED;
+    let may = |start: usize| {
+        let Some((head, rest)) = bytes[start..].split_first_chunk::<HEAD>() else { return false };
+        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
+        let payload = rest.get(..length).filter(|payload| matches!(payload.first(), Some(1..=11)));
+        payload.is_some_and(|payload| {
+            left = left.saturating_sub(payload.len());
+            left == 0 || crc32fast::hash(payload) == sum
+        })
+    };
+    bytes.len() >= BEHIND || (1..bytes.len()).any(may)
 }
 
 fn rest(reader: &mut (impl Read + ?Sized)) -> Vec<u8> {
     let mut bytes = Vec::new();
     // What cannot be read is not there.
-    let _ = reader.take(u64::from(MOST)).read_to_end(&mut bytes);
+    let _ = reader.take(BEHIND as u64).read_to_end(&mut bytes);
     bytes
 }
 
@@ -212,10 +231,18 @@ impl Log {
     /// # Errors
     /// The system's, or where it is damaged.
     pub fn look(path: &Path) -> Result<State, LogError> {
+        Self::look_at_each(path, &mut |_| {})
+    }
+
+    /// The same, and shows each entry.
+    ///
+    /// # Errors
+    /// The system's, or where it is damaged.
+    pub fn look_at_each(path: &Path, each: &mut dyn FnMut(&Entry)) -> Result<State, LogError> {
         let fail = |source| LogError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
-        replay(&mut BufReader::new(file), length)?.state.ok_or(LogError::NotALog)
+        replay_each(&mut BufReader::new(file), length, each)?.state.ok_or(LogError::NotALog)
     }
 
     /// Where it lies.

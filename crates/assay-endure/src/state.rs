@@ -5,16 +5,19 @@ use std::time::Duration;
 
 use assay_core::endurance::{DeathCause, ENDURANCE_SCHEMA, Endurance, FailureKind, LifeEnd, Milestones, Reached};
 
-use crate::entry::{Attachment, Begin, Entry, Run, SliceRead, SliceWritten};
+use crate::entry::{Attachment, Begin, Entry, RestReadBegun, Run, SliceRead, SliceWritten};
 use crate::failed::FailedSet;
 use crate::layout::{Layout, PAGE_BYTES, Phase, SLICES, Task};
 use crate::map::{Changed, Map};
+use crate::resting::{NoRest, Resting};
 
 /// Bytes of map entries up to which each cycle is mapped; then only each hundredth is, so that a log stays below 1 GB.
 const MAP_BYTES: u64 = 400_000_000;
 const THINNED: u64 = 100;
 /// Slices by which the time of a cycle is foretold.
 const RECENT: usize = 2 * SLICES as usize;
+/// Most pages of an area, 256 TiB: a log that says more is none, and no sum of its bytes overflows.
+const MOST_PAGES: u64 = 1 << 36;
 
 /// A slice that was done, for rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,14 +51,17 @@ pub struct State {
     recent: VecDeque<Done>,
     attachment: Option<Attachment>,
     troubled: bool,
+    /// Whether something may have been written since the last cycle was read.
+    touched: bool,
+    resting: Resting,
 }
 
 impl State {
-    /// The state at the beginning; `None` where the area has no page for each slice, or the id is none.
+    /// The state at the beginning; `None` where the area has no page for each slice or is larger than any, or the id is none.
     #[must_use]
     pub fn begin(begin: Begin) -> Option<Self> {
         let layout = Layout { unit: begin.stamp_unit()?, pages: begin.pages, load: begin.load };
-        (begin.pages >= SLICES).then(|| Self {
+        (SLICES..=MOST_PAGES).contains(&begin.pages).then(|| Self {
             begin,
             layout,
             task: Task::FIRST,
@@ -74,6 +80,8 @@ impl State {
             recent: VecDeque::new(),
             attachment: None,
             troubled: false,
+            touched: false,
+            resting: Resting::default(),
         })
     }
 
@@ -95,12 +103,14 @@ impl State {
                 }
                 self.end = LifeEnd::Running;
                 self.attachment = Some(attachment.clone());
+                self.resting.close();
                 if attachment.partly {
+                    self.touched = true;
                     self.uncount();
                 }
             }
             Entry::Incident(_) => {
-                self.troubled = true;
+                (self.troubled, self.touched) = (true, true);
                 self.uncount();
             }
             Entry::Condition(_) => {}
@@ -110,14 +120,67 @@ impl State {
                     self.milestones.death = Some(self.now());
                 }
             }
+            Entry::Rest(rest) => return self.rested_cycle().is_some() && self.resting.ask(rest.seconds),
+            Entry::RestRead(begun) => return self.rest_read(begun),
+            Entry::Rested(rested) => {
+                let slice = Task { cycle: self.cycles, phase: Phase::Read, index: rested.index };
+                return rested.index < SLICES
+                    && self.rested_cycle().is_some()
+                    && self.resting.rested(rested, slice.slice(self.layout.unit));
+            }
         }
         true
+    }
+
+    fn rest_read(&mut self, begun: &RestReadBegun) -> bool {
+        let fits = self.may_read_rested(begun.at).is_ok();
+        if fits {
+            self.resting.begin_read(begun, self.cycles);
+        }
+        fits
+    }
+
+    /// Whether what the last cycle wrote can be read now, in seconds since 1970.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may_read_rested(&self, now: u64) -> Result<(), NoRest> {
+        if self.rested_cycle().is_none() {
+            return Err(NoRest::NotWhole);
+        }
+        self.resting.may_read(now)
+    }
+
+    /// The cycle whose stamps are on all of the area, untouched since they were read; `None` while the medium is worn.
+    #[must_use]
+    pub fn rested_cycle(&self) -> Option<u64> {
+        let between = self.task.phase == Phase::Write && self.task.index == 0 && self.cycles > 0;
+        let ended = matches!(self.end, LifeEnd::Censored { .. });
+        (between && ended && !self.touched).then_some(self.cycles)
+    }
+
+    /// Whether a cycle is complete, and nothing was written since.
+    #[must_use]
+    pub fn is_between_cycles(&self) -> bool {
+        self.task.phase == Phase::Write && self.task.index == 0 && self.cycles > 0 && !self.touched
+    }
+
+    /// Until when it is to rest, in seconds since 1970; `None` where no rest was asked for.
+    #[must_use]
+    pub fn rests_until(&self) -> Option<u64> {
+        self.resting.until()
+    }
+
+    /// Whether it was read since the rest that was asked for ended.
+    #[must_use]
+    pub fn is_rest_read(&self) -> bool {
+        self.resting.is_read()
     }
 
     /// The slice under way may have been written, and does not count.
     fn uncount(&mut self) {
         if self.task.phase == Phase::Write {
-            self.uncounted_bytes += self.slice_bytes(self.task);
+            self.uncounted_bytes = self.uncounted_bytes.saturating_add(self.slice_bytes(self.task));
         }
     }
 
@@ -125,7 +188,8 @@ impl State {
         if written.task != self.task || self.task.phase != Phase::Write {
             return false;
         }
-        self.written_bytes += written.bytes;
+        self.written_bytes = self.written_bytes.saturating_add(written.bytes);
+        self.resting.written(written);
         self.done(Done { phase: Phase::Write, bytes: written.bytes, elapsed_ns: written.elapsed_ns });
         true
     }
@@ -138,9 +202,10 @@ impl State {
         // A cell takes at most three bytes, and three for each count.
         let counts = |change: &Changed| change.counts.iter().filter(|count| **count > 0).count() as u64;
         self.map_bytes += read.changes.iter().map(|change| 3 + 3 * counts(change)).sum::<u64>();
-        self.healed += read.healed;
-        self.transient += read.transient;
-        self.read_bytes += read.bytes;
+        self.healed = self.healed.saturating_add(read.healed);
+        self.transient = self.transient.saturating_add(read.transient);
+        self.read_bytes = self.read_bytes.saturating_add(read.bytes);
+        self.resting.read(read, self.attachment.as_ref().map(|attachment| &attachment.way));
         self.done(Done { phase: Phase::Read, bytes: read.bytes, elapsed_ns: read.elapsed_ns });
         true
     }
@@ -167,7 +232,7 @@ impl State {
         let next = self.task.next();
         self.cycles += next.cycle - self.task.cycle;
         self.task = next;
-        self.troubled = false;
+        (self.troubled, self.touched) = (false, false);
         self.recent.push_back(done);
         if self.recent.len() > RECENT {
             self.recent.pop_front();
@@ -275,8 +340,9 @@ impl State {
         let area = self.layout.pages * PAGE_BYTES;
         let rate = |phase: Phase| {
             let of = self.recent.iter().filter(|done| done.phase == phase);
-            let (bytes, ns) = of.fold((0, 0), |sum, done| (sum.0 + done.bytes, sum.1 + done.elapsed_ns));
-            (bytes > 0).then(|| ns as f64 / bytes as f64)
+            let (bytes, ns) =
+                of.fold((0.0, 0.0), |sum, done| (sum.0 + done.bytes as f64, sum.1 + done.elapsed_ns as f64));
+            (bytes > 0.0).then(|| ns / bytes)
         };
         let write = rate(Phase::Write)?;
         let read = rate(Phase::Read).unwrap_or(write);
@@ -312,6 +378,8 @@ impl State {
             healed: self.healed,
             milestones: self.milestones,
             end: self.end,
+            rest: self.resting.rest(),
+            rest_reads: self.resting.reads(),
             labels: self.begin.labels.clone(),
         }
     }

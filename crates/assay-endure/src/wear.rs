@@ -1,13 +1,16 @@
 //! The loop: each step does one slice and then logs it. Nothing of a slice counts before that, except failures in a slice that
 //! is still being read, while other places of the medium could be read.
 
+mod rested;
+
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use assay_core::endurance::{FailureKind, LifeEnd, WearLoad};
 
+use crate::clock::Clock;
 use crate::entry::{Entry, Run, SliceRead, SliceWritten};
-use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at};
+use crate::layout::{CHUNK, Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at, chunks};
 use crate::log::{Keep, LogError};
 use crate::map::{COLUMNS, HEALED, column};
 use crate::medium::{Fault, Medium, Refused, Trouble};
@@ -15,8 +18,6 @@ use crate::sentinel::{self, Looked};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
 
-/// Pages of a transfer: 1 MiB.
-const CHUNK: u64 = 256;
 /// Runs of failures that are logged before the slice is done, so that memory stays bounded.
 const MOST_RUNS: usize = 50_000;
 /// Time after which failing pages of a chunk are no longer read block by block.
@@ -79,6 +80,7 @@ pub struct Wear<M, K> {
     accepted: Option<u64>,
     /// Writes that failed and were not written again yet.
     refusals: Vec<Refused>,
+    clock: Clock,
 }
 
 /// What reading a slice has found so far.
@@ -94,7 +96,16 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// Goes on from a state.
     pub fn new(medium: M, keep: K, state: State) -> Self {
         let buffer = || vec![0; (CHUNK * PAGE_BYTES) as usize];
-        Self { medium, keep, state, wanted: buffer(), found: buffer(), accepted: None, refusals: Vec::new() }
+        Self {
+            medium,
+            keep,
+            state,
+            wanted: buffer(),
+            found: buffer(),
+            accepted: None,
+            refusals: Vec::new(),
+            clock: Clock::default(),
+        }
     }
 
     /// The state.
@@ -172,7 +183,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         refused += self.synced(task)?;
         let (elapsed_ns, latencies) = (began.elapsed().as_nanos() as u64, self.medium.latencies());
         self.taken(task)?;
-        self.finish(&Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused }))
+        let at = self.clock.now();
+        self.finish(&Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused, at }))
     }
 
     fn write_slice(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(u64, u64), Left> {
@@ -401,21 +413,15 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         let (pages, cells) = (self.state.layout().slice(slice), self.state.layout().cells_of(slice));
         let counts = vec![[0; COLUMNS]; (cells.end - cells.start) as usize];
         let mut reading = Reading { first_cell: cells.start, counts, failures: Vec::new(), transient: 0, healed: 0 };
-        let mut next = chunks(&pages).skip(1);
-        for (start, end) in chunks(&pages) {
-            if !goes_on((start - pages.start) * PAGE_BYTES) {
-                return Err(Left::Stopped);
-            }
-            let ahead = next.next();
-            let runs = self.read_chunk(task, start..end, ahead, &mut reading)?;
-            self.count(start..end, &runs, &mut reading);
+        self.read_slice(task, goes_on, &mut reading, &mut |wear, reading| {
             if reading.failures.len() > MOST_RUNS {
                 let entry = Entry::Failures(task, std::mem::take(&mut reading.failures));
-                self.finish(&entry)?;
-                if self.state.end() != LifeEnd::Running {
-                    return Ok(());
-                }
+                wear.finish(&entry)?;
             }
+            Ok(wear.state.end() == LifeEnd::Running)
+        })?;
+        if self.state.end() != LifeEnd::Running {
+            return Ok(());
         }
         let maps = self.state.maps(task.cycle);
         let changes = if maps { self.state.map().changes(reading.first_cell, &reading.counts) } else { Vec::new() };
@@ -429,6 +435,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             healed: reading.healed,
             failures: reading.failures,
             changes,
+            at: self.clock.now(),
         }))
     }
 
@@ -584,10 +591,4 @@ fn push(runs: &mut Vec<Run>, sectors: Range<u64>, kind: FailureKind) {
         Some(last) if last.kind == kind && last.sectors.end == sectors.start => last.sectors.end = sectors.end,
         _ => runs.push(Run { sectors, kind }),
     }
-}
-
-/// The transfers of some pages.
-fn chunks(pages: &Range<u64>) -> impl Iterator<Item = (u64, u64)> + use<> {
-    let end = pages.end;
-    pages.clone().step_by(CHUNK as usize).map(move |start| (start, (start + CHUNK).min(end)))
 }

@@ -65,6 +65,13 @@ pub const TARGETS: &[Target] = &[
         run: targets::foreign::lives,
     },
     Target {
+        name: "endurance",
+        what: "logs of endurance tests",
+        seeds: targets::endurance::log_seeds,
+        mutations: 300,
+        run: targets::endurance::log,
+    },
+    Target {
         name: "units",
         what: "sizes, durations and figures",
         seeds: targets::typed::units_seeds,

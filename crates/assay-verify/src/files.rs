@@ -33,7 +33,7 @@ pub(crate) use pass::StopReason;
 pub use plan::{CheckPlan, CheckSettings, carried_path};
 pub(crate) use pool::Pool;
 pub use progress::{CheckPhase, CheckProgress};
-pub use state::DIRECTORY;
+pub use state::{DIRECTORY, Writer};
 pub(crate) use state::{STATE, State, spread_name};
 pub(crate) use survey::{Raw, Readable};
 pub(crate) use tally::{ChunkFindings, Tally};
@@ -56,6 +56,7 @@ use self::state::{Lacking, file_name};
 use self::survey::Seen;
 use self::verdict::{Scope, judge};
 use self::work::{Work, Worked, save};
+use crate::aged;
 use crate::probe::Salt;
 use crate::sys;
 
@@ -153,7 +154,7 @@ pub fn check(
     };
     judged.put(&mut verification);
     // Who reads files that were there before asks for them, and not for where they lie.
-    if let Some(map) = scope.map.as_ref().filter(|_| !settings.only_read) {
+    if let Some(map) = scope.map.as_ref().filter(|_| !settings.only_read || settings.read_back) {
         by_address(&mut verification, &done.tally, map);
     }
     let (refused_bytes, read_bytes) = (scope.refused_bytes, pool.read_bytes());
@@ -165,13 +166,19 @@ fn begun(plan: &CheckPlan, settings: &CheckSettings, place: Option<&HeldDirector
     Ok(match place {
         Some(place) if settings.resume => {
             let state = held(place.own())?.state.filter(|state| state.area_bytes == plan.area_bytes);
-            state.ok_or_else(|| VerifyError::NothingToResume(plan.target.clone()))?
+            let state = state.ok_or_else(|| VerifyError::NothingToResume(plan.target.clone()))?;
+            // What it wrote first is as old as the check that began.
+            let began = state.writer.as_ref().map(|writer| writer.began);
+            let writer =
+                settings.writer.clone().map(|writer| Writer { began: began.unwrap_or(writer.began), ..writer });
+            State { writer, ..state }
         }
         Some(place) => {
             remove_files(place.own())?;
             let content =
                 Content::new(settings.format, Salt::random().map_err(|error| VerifyError::io(&plan.directory, error))?);
-            let state = State { content, whole_bytes: plan.whole_bytes, ..State::new(plan.area_bytes) };
+            let writer = settings.writer.clone();
+            let state = State { content, writer, whole_bytes: plan.whole_bytes, ..State::new(plan.area_bytes) };
             state.save(place.own())?;
             state
         }
@@ -274,6 +281,9 @@ fn finish(
         Some(StopReason::Stopped | StopReason::Hung | StopReason::FilesMissing) => return Some(directory),
         None | Some(StopReason::FirstError | StopReason::Full) if settings.keep => {
             state.kept = true;
+            if let Some(writer) = &mut state.writer {
+                writer.ended = aged::now();
+            }
             let _ = pool.run(save(place.own(), state));
             return Some(directory);
         }

@@ -1,5 +1,6 @@
 //! Whether a medium is genuine: fills it and checks it, or probes it quickly. A check ends in a record.
 
+pub mod aged;
 pub mod files;
 pub mod probe;
 pub mod quick;

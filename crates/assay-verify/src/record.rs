@@ -63,6 +63,12 @@ impl CheckRecord {
         Ok((Self { draft, health }, seen))
     }
 
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.draft.record().id
+    }
+
     /// Closes the record of a check of files. `kept` says whether the files are to stay.
     #[must_use]
     pub fn close_files(mut self, checked: Checked, kept: bool, control: &Control, elapsed: Duration) -> Record {

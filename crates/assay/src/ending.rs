@@ -239,6 +239,7 @@ impl From<assay_verify::files::VerifyError> for Failure {
             | E::Kept(_)
             | E::Unfinished(_)
             | E::Limit(_)
+            | E::NothingKept(_)
             | E::NothingToResume(_)
             | E::NothingToRead(_) => Self::usage(message),
             E::ReadOnly(_)

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use assay_core::endurance::{CensorReason, DeathCause, FailureKind, LifeEnd, Reached, WearLoad};
 use assay_endure::{
     Attachment, Control, Entry, Evidence, Fault, Keep, Phase, Recognised, Ruling, SLICES, Sight, State, Step, Trouble,
-    Wear, judge, order, recognise,
+    Way, Wear, judge, order, recognise,
 };
 
 use crate::memory::{Memory, PAGES, begin, entries, replayed};
@@ -94,7 +94,7 @@ impl Life {
         }
         let mut wear = Wear::new(self.medium.clone(), keep, state);
         let at = "2026-11-28T12:00:00Z".to_owned();
-        let attached = Attachment { at, path: "model".to_owned(), reader: None, attachment: None, partly };
+        let attached = Attachment { at, path: "model".to_owned(), way: Way::default(), attachment: None, partly };
         if wear.note(&Entry::Attached(attached)).is_err() {
             return;
         }

@@ -9,4 +9,5 @@ mod memory;
 mod model;
 #[cfg(not(windows))]
 mod real;
+mod resting;
 mod size;

@@ -1,6 +1,7 @@
 //! Media with known ends, in compressed time: a sector fails from a stated cycle on, whatever is written again meanwhile.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use assay_core::endurance::FailureKind;
@@ -60,6 +61,8 @@ pub(crate) struct Model {
     pub(crate) operations: u64,
     /// Old content of sectors that are not flushed.
     unflushed: Vec<(u64, Vec<u8>)>,
+    /// What time did to sectors; what is written anew is as new.
+    pub(crate) faded: BTreeMap<u64, FailureKind>,
 }
 
 /// Shared, so that it outlives the process that tests it.
@@ -78,6 +81,7 @@ impl Model {
             event: None,
             operations: 0,
             unflushed: Vec::new(),
+            faded: BTreeMap::new(),
         }
     }
 
@@ -108,7 +112,7 @@ impl Model {
     fn failing(&self, sector: u64, stored: &[u8]) -> Option<FailureKind> {
         let fate = self.fates[sector as usize];
         let round = Stamp::read(stored).map_or(0, |stamp| stamp.round);
-        (fate.from <= round && round < fate.until).then_some(fate.kind)
+        (fate.from <= round && round < fate.until).then_some(fate.kind).or_else(|| self.faded.get(&sector).copied())
     }
 
     fn read(&self, sector: u64, out: &mut [u8]) -> Result<(), Fault> {
@@ -170,6 +174,7 @@ impl Medium for Handle {
         let real = model.real;
         for (sector, bytes) in (offset / SECTOR as u64..).zip(data.chunks(SECTOR)) {
             let at = sector % real;
+            model.faded.remove(&sector);
             let old = std::mem::replace(&mut model.content[at as usize], bytes.to_vec());
             model.unflushed.push((at, old));
         }

@@ -35,7 +35,7 @@ fn half_of_the_sectors_of_128_gb_at_random_take_less_than_32_mb() {
 /// Entries of a cycle in which all cells change, and `new` sectors fail, without order.
 fn cycle(cycle: u64, new: u64, rng: &mut Rng, state: &mut State) -> (u64, u64) {
     let latencies = Latencies { p50_ns: 30_000_000, p99_ns: 90_000_000, max_ns: 900_000_000 };
-    let (bytes, elapsed_ns) = (8_000_000_000, 266_000_000_000);
+    let (bytes, elapsed_ns, at) = (8_000_000_000, 266_000_000_000, 1_800_000_000);
     let (mut all, mut runs) = (0, 0);
     let log = |entry: Entry, state: &mut State| {
         assert!(state.apply(&entry));
@@ -43,7 +43,7 @@ fn cycle(cycle: u64, new: u64, rng: &mut Rng, state: &mut State) -> (u64, u64) {
     };
     for index in 0..SLICES {
         let task = Task { cycle, phase: Phase::Write, index };
-        all += log(Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused: 0 }), state);
+        all += log(Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused: 0, at }), state);
     }
     for index in 0..SLICES {
         let task = Task { cycle, phase: Phase::Read, index };
@@ -63,7 +63,7 @@ fn cycle(cycle: u64, new: u64, rng: &mut Rng, state: &mut State) -> (u64, u64) {
         } else {
             Vec::new()
         };
-        let read = SliceRead { task, bytes, elapsed_ns, latencies, transient: 0, healed: 9, failures, changes };
+        let read = SliceRead { task, bytes, elapsed_ns, latencies, transient: 0, healed: 9, failures, changes, at };
         all += log(Entry::Read(read), state);
     }
     (all, runs)

@@ -1,5 +1,6 @@
 //! The targets, by what they feed: each has a function that makes the claims, and one with inputs to begin with.
 
+pub(crate) mod endurance;
 pub(crate) mod foreign;
 pub(crate) mod health;
 pub(crate) mod machine;

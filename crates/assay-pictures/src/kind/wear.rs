@@ -53,9 +53,9 @@ pub fn wear_map(map: &WearMap) -> Option<Drawing> {
         None => format!("{}: no failure in {} cycles", map.unit, shown(map.cycles)),
     };
     let described = format!(
-        "{} of {} failed at least once; a field has the colour of the kind that most of its failed sectors are of",
+        "{} of {} cells failed at least once; the colour tells what most failed sectors of a field held",
         shown(failed.len() as u64),
-        counted(map.cells as usize, "cell")
+        shown(map.cells)
     );
     let mut sheet = Sheet::new(WIDTH, &title, &described);
     let (rows, columns) = (map.cells.min(ROWS), map.cycles.min(COLUMNS));
@@ -77,22 +77,30 @@ pub fn wear_map(map: &WearMap) -> Option<Drawing> {
             from += run.len();
         }
     }
-    sheet.drawing.text(EDGE, top - 7.0, LABEL, MUTE, Anchor::Start, "address, from 0 at the top");
+    sheet.drawing.text(EDGE, top - 7.0, LABEL, MUTE, Anchor::Start, "address");
+    for quarter in 0..=4 {
+        let y = top + (bottom - top) * f64::from(quarter) / 4.0;
+        let label = format!("{} %", quarter * 25);
+        sheet.drawing.text(left - 6.0, y + 4.0, LABEL, MUTE, Anchor::End, &label);
+    }
     let across = Scale::new([map.cycles as f64 / 1.06], left, right);
     sheet.across(&across, bottom, bottom, "cycle", 7);
-    let mut x = left;
-    let key = bottom + 48.0;
-    for (name, look) in map.kinds.iter().zip(&looks) {
+    let (mut x, mut key) = (left, bottom + 48.0);
+    let occurs = |kind: usize| map.changes.iter().any(|change| change.kind == kind && change.sectors > 0);
+    for (_, (name, look)) in map.kinds.iter().zip(&looks).enumerate().filter(|(kind, _)| occurs(*kind)) {
         let width = 22.0 + crate::font::width(name, LABEL, false) + 14.0;
-        if x + width > right {
-            break;
+        if x > left && x + width > right {
+            (x, key) = (left, key + 20.0);
         }
         sheet.drawing.rect(x, key - 10.0, 14.0, 12.0, Some(look.ink), Some(Stroke::thin(look.ink)));
         sheet.drawing.text(x + 20.0, key, LABEL, INK, Anchor::Start, name);
         x += width;
     }
-    let note = "Addresses are logical: the medium decides where its memory holds them.".to_owned();
-    Some(sheet.finish(key + 4.0, &[note]))
+    let of = |whole: u64, parts: u64, name| counted(whole.div_ceil(parts) as usize, name);
+    let (cells, cycles) = (of(map.cells, rows, "cell"), of(map.cycles, columns, "cycle"));
+    let field = format!("A field is {cells} by {cycles}.");
+    let logical = "Addresses are logical: the medium decides where its memory holds them.".to_owned();
+    Some(sheet.finish(key + 4.0, &[field, logical]))
 }
 
 fn shown(number: u64) -> String {
@@ -167,7 +175,13 @@ mod tests {
         let drawn = |changes: &[(u64, u64, usize, u64)]| wear_map(&map(changes)).unwrap();
         assert_eq!(drawn(&[(291, 7, 1, 2), (300, 8, 1, 2)]).title(), "A 1: failed first in cycle 291");
         assert_eq!(drawn(&[]).title(), "A 1: no failure in 1 000 cycles");
-        assert!(drawn(&[(291, 7, 1, 2)]).svg().contains("unreadable"));
+        // The key names what occurs, however many kinds there are.
+        let svg = drawn(&[(291, 7, 1, 2), (300, 7, 0, 0)]).svg();
+        assert!(svg.contains("unreadable") && !svg.contains("zeros") && svg.contains("32 cells by 4 cycles"), "{svg}");
+        let kinds: Vec<String> = (0..8).map(|kind| format!("a kind with a long name, {kind}")).collect();
+        let changes = (0..8).map(|kind| WearChange { cycle: 1, cell: kind, kind: kind as usize, sectors: 1 }).collect();
+        let svg = wear_map(&WearMap { kinds: kinds.clone(), changes, ..map(&[]) }).unwrap().svg();
+        assert!(kinds.iter().all(|kind| svg.contains(kind)), "{svg}");
         assert_eq!(wear_map(&WearMap::default()), None);
     }
 }

@@ -355,6 +355,23 @@ const VERIFICATION: Rule = Fields(&[
     ("cache_bytes", Keep),
     ("reach", REACH),
     ("remarks", Each(&Keep)),
+    (
+        "retention",
+        Fields(&[
+            ("by_check", Known),
+            ("age", Fields(&[("low_seconds", Keep), ("high_seconds", Keep)])),
+            (
+                "speed",
+                Fields(&[
+                    ("bytes_per_second", Keep),
+                    ("first_bytes_per_second", Keep),
+                    ("ratio", ESTIMATE),
+                    ("same", Fields(&[("host", Keep), ("reader", Keep), ("bus", Keep)])),
+                    ("sign", Keep),
+                ]),
+            ),
+        ]),
+    ),
 ]);
 
 const REACH: Rule = Fields(&[

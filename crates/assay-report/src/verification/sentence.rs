@@ -1,10 +1,13 @@
 //! What a check came to, in a sentence.
 
+use assay_core::retention::Retention;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, counted};
 use assay_core::verification::{
     Checker, Doubt, EarlyEnd, FakeKind, Method, Places, Reach, Remark, SECTOR_BYTES, Sign, Verdict, Verification, Whole,
 };
+
+use crate::retention::{days, speed_by_age};
 
 /// What a check came to, why, and by which check it is known where that is another record.
 #[must_use]
@@ -15,9 +18,25 @@ pub fn check_sentence(v: &Verification) -> String {
         (_, Method::QuickProbe) => probe(v),
         (_, Method::Full | Method::Other) => full(v),
     };
+    let sentence = match &v.retention {
+        Some(retention) => format!("{sentence}; {}", aged(retention)),
+        None => sentence,
+    };
     match &v.by_check {
         Some(id) => format!("{sentence}, by the check {}", harmless(id)),
         None => sentence,
+    }
+}
+
+/// How old what was read is, and how fast it was read.
+fn aged(retention: &Retention) -> String {
+    let age = match retention.age {
+        Some(age) => format!("it was written {} before", days(age.low_seconds)),
+        None => "no clock tells when it was written".to_owned(),
+    };
+    match &retention.speed {
+        Some(speed) => format!("{age}; {}", speed_by_age(speed)),
+        None => format!("{age}; the record of the check that wrote it is not here, so that no speed is compared"),
     }
 }
 

@@ -300,6 +300,9 @@ pub enum VerifyError {
     /// Files without the state that says what was written to them.
     #[error("{}: has no state.json, without which nobody knows what was written there; move it away", .0.display())]
     NoState(PathBuf),
+    /// No check kept its files there.
+    #[error("{}: no check kept its files here with --keep; --only read reads those of other tools", .0.display())]
+    NothingKept(PathBuf),
     /// Nothing was interrupted there.
     #[error("{}: no interrupted check to resume; start one without --resume", .0.display())]
     NothingToResume(PathBuf),

@@ -12,7 +12,7 @@ use assay_device::{Sysroot, look};
 use super::content::{Content, FileFormat};
 use super::directory::{VerifyError, present};
 use super::eviction;
-use super::state::{DIRECTORY, LOCK, Lacking, State, files_of, h2w_names, numbered};
+use super::state::{DIRECTORY, LOCK, Lacking, State, Writer, files_of, h2w_names, numbered};
 use crate::sys;
 
 const MIB: u64 = 1 << 20;
@@ -40,6 +40,10 @@ pub struct CheckSettings {
     pub store: Option<PathBuf>,
     /// Write nothing: read files that assay, f3 or H2testw left.
     pub only_read: bool,
+    /// Read what an earlier check kept, for its age.
+    pub read_back: bool,
+    /// What a later reading has to know of this check.
+    pub writer: Option<Writer>,
     /// Check no more than this many bytes.
     pub limit_bytes: Option<u64>,
     /// End at the first lost data.
@@ -64,6 +68,8 @@ impl Default for CheckSettings {
             fill_system: false,
             store: None,
             only_read: false,
+            read_back: false,
+            writer: None,
             limit_bytes: None,
             until_first_error: false,
             resume: false,
@@ -116,9 +122,17 @@ pub(crate) struct Kept {
     pub(crate) content: Content,
     /// What is no longer there.
     pub(crate) lacking: Lacking,
+    /// The check that wrote them, and its host.
+    writer: Option<(Writer, String)>,
 }
 
 impl CheckPlan {
+    /// The check that wrote what is only read, and the name of its host; `None` where that is not known.
+    #[must_use]
+    pub fn written_by(&self) -> Option<&(Writer, String)> {
+        self.kept.as_ref()?.writer.as_ref()
+    }
+
     /// Makes a plan for the target.
     ///
     /// # Errors
@@ -269,7 +283,14 @@ impl CheckPlan {
                 (found, whole)
             }
         };
-        let kept = state.map(|state| Kept { lacking: state.lacks(&handle), content: state.content });
+        let kept = state.map(|state| Kept {
+            lacking: state.lacks(&handle),
+            content: state.content,
+            writer: state.writer.map(|writer| (writer, state.host)),
+        });
+        if settings.read_back && kept.as_ref().is_none_or(|kept| kept.writer.is_none()) {
+            return Err(VerifyError::NothingKept(target));
+        }
         let mut left = settings.limit_bytes.unwrap_or(u64::MAX);
         let files: Vec<(u64, u64)> = found
             .into_iter()

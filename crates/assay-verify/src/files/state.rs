@@ -91,6 +91,21 @@ pub(crate) const STATE: &str = "state.json";
 /// 2 MiB.
 const MOST_BYTES: u64 = 4 << 20;
 
+/// Who wrote the files, and when, for a later reading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Writer {
+    /// Id of the record that has the first reading.
+    pub check: String,
+    /// Reader that the medium was in; null where it is not known.
+    pub reader: Option<String>,
+    /// Kind and mode of the bus.
+    pub bus: Option<String>,
+    /// When the check began, in seconds since 1970.
+    pub began: u64,
+    /// When it ended; 0 before that.
+    pub ended: u64,
+}
+
 /// The state of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
@@ -108,6 +123,8 @@ pub(crate) struct State {
     pub(crate) written_bytes: u64,
     /// Whether the check ended and keeps its files.
     pub(crate) kept: bool,
+    /// What a later reading has to know of the check; null where that was not said.
+    pub(crate) writer: Option<Writer>,
     /// How far reading has come, and the findings up to there.
     pub(crate) read: Option<(u64, Tally)>,
     /// Content of the files.
@@ -129,6 +146,7 @@ impl State {
             whole_bytes: area_bytes,
             written_bytes: 0,
             kept: false,
+            writer: None,
             read: None,
             content: Content::f3(),
             refused: Vec::new(),

@@ -7,7 +7,7 @@ use assay_core::units::Bytes;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::values;
+use super::{FileArgs, values};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -20,11 +20,17 @@ Examples:
   assay endure /mnt/card --workload random-sync --part 1GiB
                                      as databases and logs do
   assay endure --resume /dev/sdZ     goes on, in any reader
-  assay endure --status              all tests, and how far they are";
+  assay endure /dev/sdX --overwrite /dev/sdX --until '1000 cycles' --retain 30d
+                                     then it rests; --resume reads it after 30 days
+  assay endure --read-back /dev/sdX  reads it now
+  assay endure --status              all tests, and how far they are
+  assay endure --status 4f0c -o map.svg
+                                     what failed where and when, of one test";
 
 #[derive(Debug, Args)]
+#[command(mut_arg("output", |arg| arg.help(PICTURE)))]
 pub(crate) struct EndureArgs {
-    /// Raw devices, or directories whose free space is worn
+    /// Raw devices, or directories whose free space is worn; with --status the beginnings of the ids of tests
     #[arg(required_unless_present = "status")]
     pub(crate) targets: Vec<PathBuf>,
 
@@ -52,12 +58,20 @@ pub(crate) struct EndureArgs {
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = wait)]
     pub(crate) wait: Duration,
 
-    /// Resume tests, recognised by what is on the media
+    /// Resume tests, recognised by what is on the media; those at rest are read when their rest is over
     #[arg(long, conflicts_with_all = ["workload", "part", "labels"])]
     pub(crate) resume: bool,
 
-    /// Show all tests; wear nothing
-    #[arg(long, conflicts_with_all = ["targets", "overwrite", "until", "workload", "part", "control", "resume", "labels"])]
+    /// Rest this long after the last cycle, unplugged, until it is read again; without --until after the first cycle
+    #[arg(long, value_name = "TIME", value_parser = retain)]
+    pub(crate) retain: Option<Duration>,
+
+    /// Read what the last cycle wrote, however long ago; write nothing
+    #[arg(long, conflicts_with_all = ["overwrite", "until", "workload", "part", "control", "wait", "resume", "retain", "labels"])]
+    pub(crate) read_back: bool,
+
+    /// Show tests; wear nothing
+    #[arg(long, conflicts_with_all = ["overwrite", "until", "workload", "part", "control", "resume", "retain", "read_back", "labels"])]
     pub(crate) status: bool,
 
     /// Time without a completed operation after which the medium counts as hung
@@ -72,10 +86,17 @@ pub(crate) struct EndureArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+
     /// No progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
+
+/// Help of `-o`.
+const PICTURE: &str =
+    "With --status and the id of one test: draw the map of what failed, cell by cycle; .html, .svg or .png";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WearArg {
@@ -95,6 +116,10 @@ pub(crate) enum Until {
 
 fn wait(text: &str) -> Result<Duration, String> {
     values::time(Duration::ZERO..=Duration::from_secs(30 * 86_400), "0s to 30d")(text)
+}
+
+fn retain(text: &str) -> Result<Duration, String> {
+    values::time(Duration::from_secs(1)..=Duration::from_secs(20 * 365 * 86_400), "1s to 7300d")(text)
 }
 
 fn until(text: &str) -> Result<Until, String> {

@@ -15,9 +15,10 @@ Examples:
   assay verify --discard undo.journal       delete a journal
   assay verify --resume /mnt/card           resume an interrupted check
   assay verify --only read /mnt/card        read files of f3write or H2testw
+  assay verify --read-back /mnt/card        read what --keep left, months later
   assay verify --remove /mnt/card           remove files of a killed check";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct VerifyArgs {
     /// Directory where the medium is mounted, or with --quick a device
     #[arg(default_value = ".")]
@@ -58,6 +59,10 @@ pub(crate) struct VerifyArgs {
     /// Write nothing: read files that are there
     #[arg(long, value_enum, value_name = "PASS")]
     pub(crate) only: Option<OnlyArg>,
+
+    /// Read what an earlier check wrote with --keep: losses and read speed by age
+    #[arg(long, conflicts_with_all = ["quick", "restore", "discard", "journal", "resume", "remove", "keep", "only", "bytes", "until", "content", "cache", "fill_system"])]
+    pub(crate) read_back: bool,
 
     /// Check at most this much, like 4GiB
     #[arg(long, value_name = "SIZE")]

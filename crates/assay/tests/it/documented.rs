@@ -13,11 +13,12 @@ use crate::common::pages::{blocks, pages};
 use crate::common::{Place, run};
 
 /// Lines that need what is made by another test, which runs them: how they begin, and where.
-const ELSEWHERE: [(&str, &str); 17] = [
-    // Of the crate assay-endure.
-    ("assay endure --resume", "real.rs"),
-    ("assay endure /dev/sdX", "real.rs"),
-    ("assay endure /mnt/card", "real.rs"),
+const ELSEWHERE: [(&str, &str); 20] = [
+    ("assay endure --read-back", "retention.rs"),
+    ("assay endure --resume", "endure.rs"),
+    ("assay endure --status 4f0c", "endure.rs"),
+    ("assay endure /dev/sdX", "endure.rs"),
+    ("assay endure /mnt/card", "endure.rs"),
     // Of the crate assay-powercut.
     ("assay powercut", "kernel.rs"),
     ("assay serve", "serve.rs"),

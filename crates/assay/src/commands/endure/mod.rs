@@ -1,5 +1,7 @@
 //! `assay endure`: wear until death, one thread a medium.
 
+mod map;
+mod rest;
 mod session;
 mod target;
 mod words;
@@ -10,7 +12,8 @@ use std::time::Duration;
 
 use assay_core::endurance::{Endurance, LifeEnd, WearLoad};
 use assay_core::exit::Exit;
-use assay_core::text::harmless;
+use assay_core::text::{harmless, quoted};
+use assay_core::units::counted;
 use assay_endure::{Begin, Entry, Log, LogError, PAGE_BYTES, Recognised, State, recognise, unit_on};
 use assay_engine::Control;
 use jiff::Timestamp;
@@ -22,7 +25,7 @@ use crate::output::{self, shown};
 use crate::progress::Status;
 use crate::state::DataDirectory;
 use crate::{ending, signals};
-use session::{Beginning, Neighbour, Neighbours, Session};
+use session::{Beginning, Limits, Neighbour, Neighbours, Session};
 use target::{LOGS, Opened, Opening};
 
 pub(super) fn endure(args: EndureArgs) -> Result<Exit, Failure> {
@@ -60,7 +63,16 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
         }
     }
     apart(args)?;
+    if args.file.output.is_some() {
+        return Err(Failure::usage("-o draws the map of a test: --status ID -o map.svg"));
+    }
     let logs = DataDirectory::made(LOGS)?;
+    if args.read_back || rest::wanted(args, &logs)? {
+        return rest::read(args, &logs);
+    }
+    if args.retain.is_some() {
+        rest::check_clock()?;
+    }
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let neighbours: Neighbours = Arc::new(Mutex::new(Vec::new()));
@@ -78,10 +90,11 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
             output::tell_wrapped(&words::announcement(path, &medium, &beginning.state, beginning.log.path()));
         }
         neighbours.lock().unwrap_or_else(PoisonError::into_inner).push(Neighbour::default());
-        let options = (args.until, args.wait, args.control.clone());
-        sessions.push(Session::new(beginning, options, &control, &neighbours)?);
+        let limits = Limits { until: args.until, retain: args.retain, wait: args.wait };
+        sessions.push(Session::new(beginning, (limits, args.control.clone()), &control, &neighbours)?);
     }
-    let tests = watched(args, sessions, &neighbours)?;
+    let threads = sessions.into_iter().map(|session| move || session.run()).collect();
+    let tests = watched(args, threads, &neighbours)?;
     finish(args, tests, control.stopped())
 }
 
@@ -135,14 +148,7 @@ fn resumed(
             ))
         })?,
     };
-    let file = logs.path(&format!("{id}.log"));
-    if !file.exists() {
-        return Err(Failure::usage(format!(
-            "{path}: it holds what test {id} wrote, whose log is not here ({}); copy it here from the other machine",
-            shown(&file)
-        )));
-    }
-    let (log, state) = Log::open(&file).map_err(log_failure)?;
+    let (log, state) = Log::open(&known_log(&opening.path, &id, logs)?).map_err(log_failure)?;
     if let LifeEnd::Died { .. } = state.end() {
         return Err(Failure::usage(format!("{path}: test {id} is over: {}", words::end(state.end()))));
     }
@@ -153,6 +159,19 @@ fn resumed(
         }
     }
     Ok(Beginning { number, opening, opened, log, state })
+}
+
+/// The log of the test that wrote a medium.
+fn known_log(path: &Path, id: &str, logs: &DataDirectory) -> Result<PathBuf, Failure> {
+    let file = logs.path(&format!("{id}.log"));
+    if file.exists() {
+        return Ok(file);
+    }
+    Err(Failure::usage(format!(
+        "{}: it holds what test {id} wrote, whose log is not here ({}); copy it here from the other machine",
+        shown(path),
+        shown(&file)
+    )))
 }
 
 /// The only unfinished test of a medium with this serial number and size.
@@ -183,11 +202,26 @@ fn known(logs: &DataDirectory) -> Result<Vec<Endurance>, Failure> {
 }
 
 fn status(args: &EndureArgs) -> Result<Exit, Failure> {
-    let tests = match DataDirectory::existing(LOGS)? {
-        Some(logs) => known(&logs)?,
-        None => Vec::new(),
-    };
-    show(args, &tests)?;
+    let logs = DataDirectory::existing(LOGS)?;
+    let mut tests = logs.as_ref().map_or_else(|| Ok(Vec::new()), known)?;
+    for named in &args.targets {
+        let named = named.to_string_lossy();
+        if !tests.iter().any(|test| test.id.starts_with(&*named)) {
+            return Err(Failure::usage(format!("no test of endurance has an id that begins with {}", quoted(&named))));
+        }
+    }
+    let wanted = |test: &Endurance| args.targets.iter().any(|id| test.id.starts_with(&*id.to_string_lossy()));
+    tests.retain(|test| args.targets.is_empty() || wanted(test));
+    match (&args.file.output, &tests[..], logs) {
+        (None, ..) => show(args, &tests)?,
+        (Some(_), [test], Some(logs)) => map::draw(args, test, &logs)?,
+        (Some(_), tests, _) => {
+            let count = counted(tests.len(), "test");
+            return Err(Failure::usage(format!(
+                "-o draws the map of one test, and this is {count}; name one by its id"
+            )));
+        }
+    }
     Ok(Exit::Good)
 }
 
@@ -202,10 +236,14 @@ fn show(args: &EndureArgs, tests: &[Endurance]) -> Result<(), Failure> {
 }
 
 /// Runs all tests, and shows how far they are.
-fn watched(args: &EndureArgs, sessions: Vec<Session>, neighbours: &Neighbours) -> Result<Vec<Endurance>, Failure> {
+fn watched<T: Send + 'static>(
+    args: &EndureArgs,
+    sessions: Vec<impl FnOnce() -> Result<T, Failure> + Send + 'static>,
+    neighbours: &Neighbours,
+) -> Result<Vec<T>, Failure> {
     let mut threads = Vec::new();
     for session in sessions {
-        let thread = std::thread::Builder::new().name("endure".to_owned()).spawn(move || session.run());
+        let thread = std::thread::Builder::new().name("endure".to_owned()).spawn(session);
         threads.push(thread.map_err(|error| Failure::environment(format!("no thread: {error}")))?);
     }
     let mut status = Status::new(args.quiet);
@@ -233,6 +271,10 @@ fn watched(args: &EndureArgs, sessions: Vec<Session>, neighbours: &Neighbours) -
 fn finish(args: &EndureArgs, tests: Vec<Endurance>, stopped: bool) -> Result<Exit, Failure> {
     show(args, &tests)?;
     for (test, path) in tests.iter().zip(&args.targets) {
+        if test.rest.is_some() && !args.quiet {
+            output::tell_wrapped(&words::rests(test, path));
+            continue;
+        }
         let over = matches!(test.end, LifeEnd::Died { .. });
         if over && path.is_dir() {
             target::remove(path);

@@ -10,13 +10,13 @@ use assay_device::health::HealthReader;
 use assay_device::{KernelLog, Sensors, Sysroot, TargetInfo};
 use assay_endure::{
     Attachment, Condition, Control as Comparison, Entry, Evidence, Incident, KernelSign, Log, LogError, Medium, Phase,
-    Recognised, Ruling, SLICES, Sight, State, Step, Trouble, Wear, judge, recognise,
+    Recognised, RestBegun, Ruling, SLICES, Sight, State, Step, Trouble, Wear, judge, recognise,
 };
 use assay_engine::Control;
 use jiff::Timestamp;
 
 use super::target::{Absent, Opened, Opening, control};
-use super::words;
+use super::{target, words};
 use crate::cli::Until;
 use crate::ending::Failure;
 use crate::output::{shown, tell_wrapped};
@@ -39,12 +39,24 @@ pub(super) struct Neighbour {
 
 pub(super) type Neighbours = Arc<Mutex<Vec<Neighbour>>>;
 
+/// When a test ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) until: Option<Until>,
+    /// The rest after its last cycle.
+    pub(super) retain: Option<Duration>,
+    /// Time that a medium in trouble is waited for.
+    pub(super) wait: Duration,
+}
+
+/// Most lines of the kernel that are logged at once.
+const MOST_LINES: usize = 1000;
+
 /// A test under way.
 pub(super) struct Session {
     pub(super) number: usize,
     pub(super) opening: Opening,
-    pub(super) until: Option<Until>,
-    pub(super) wait: Duration,
+    pub(super) limits: Limits,
     pub(super) control: Option<PathBuf>,
     pub(super) stop: Control,
     pub(super) neighbours: Neighbours,
@@ -80,7 +92,7 @@ fn failed(error: &LogError) -> Failure {
 impl Session {
     pub(super) fn new(
         beginning: Beginning,
-        (until, wait, control): (Option<Until>, Duration, Option<PathBuf>),
+        (limits, control): (Limits, Option<PathBuf>),
         stop: &Control,
         neighbours: &Neighbours,
     ) -> Result<Self, Failure> {
@@ -89,15 +101,14 @@ impl Session {
         let kernel = KernelLog::follow(&Sysroot::real(), &seen.leaves);
         let before = state.attachment().cloned();
         let other = |now: &Option<String>, then: &Option<String>| now.is_some() && then.is_some() && now != then;
-        let moved = state.is_troubled() && before.as_ref().is_some_and(|before| other(&reader, &before.reader));
+        let moved = state.is_troubled() && before.as_ref().is_some_and(|before| other(&reader, &before.way.reader));
         let anew = state.is_troubled() && before.as_ref().is_some_and(|before| other(&attachment, &before.attachment));
         let unfinished = state.end() == LifeEnd::Running;
         let document = log.path().with_extension("json");
         let mut session = Self {
             number,
             opening,
-            until,
-            wait,
+            limits,
             control,
             stop: stop.clone(),
             neighbours: Arc::clone(neighbours),
@@ -122,7 +133,7 @@ impl Session {
         let attached = Attachment {
             at: now(),
             path: shown(&self.opening.path),
-            reader: self.reader.clone(),
+            way: target::way(&self.seen, self.reader.clone()),
             attachment: self.attachment.clone(),
             partly,
         };
@@ -142,6 +153,7 @@ impl Session {
         loop {
             if let Some(reason) = self.limit() {
                 self.end(LifeEnd::Censored { reason })?;
+                self.rest()?;
             }
             match self.step()? {
                 Step::Done(task) => {
@@ -164,7 +176,7 @@ impl Session {
 
     fn step(&mut self) -> Result<Step, Failure> {
         let (stop, neighbours, number) = (self.stop.clone(), Arc::clone(&self.neighbours), self.number);
-        let line = words::Line::of(&self.opening.path, self.wear.state(), self.until);
+        let line = words::Line::of(&self.opening.path, self.wear.state(), self.limits.until);
         let mut told = None::<Instant>;
         let step = self.wear.step(&mut |done| {
             if told.is_none_or(|told| told.elapsed() > TELL) {
@@ -181,16 +193,26 @@ impl Session {
     /// Whether what was asked for is reached.
     fn limit(&self) -> Option<CensorReason> {
         let state = self.wear.state();
-        let reached = match self.until? {
-            Until::Cycles(cycles) => state.cycles() >= cycles,
-            Until::Date(date) => Timestamp::now() >= date,
-            Until::FirstError => state.failed().sectors() > 0,
+        let reached = match self.limits.until {
+            Some(Until::Cycles(cycles)) => state.cycles() >= cycles,
+            Some(Until::Date(date)) => Timestamp::now() >= date,
+            Some(Until::FirstError) => state.failed().sectors() > 0,
+            None => self.limits.retain.is_some(),
         };
+        // What rests is a whole cycle that was read.
+        let reached = reached && (self.limits.retain.is_none() || state.is_between_cycles());
         (reached && state.end() == LifeEnd::Running).then_some(CensorReason::Limit)
     }
 
     fn end(&mut self, end: LifeEnd) -> Result<(), Failure> {
         self.wear.note(&Entry::End(end)).map_err(|error| failed(&error))
+    }
+
+    /// The rest after the last cycle, where one is asked for.
+    fn rest(&mut self) -> Result<(), Failure> {
+        let Some(retain) = self.limits.retain else { return Ok(()) };
+        let rest = RestBegun { at: now(), seconds: retain.as_secs() };
+        self.wear.note(&Entry::Rest(rest)).map_err(|error| failed(&error))
     }
 
     /// Health and temperature, in the log.
@@ -218,7 +240,7 @@ impl Session {
 
     /// Waits for the medium. Returns whether the test goes on; otherwise it has ended, or the user stopped it.
     fn recovers(&mut self, trouble: Trouble) -> Result<bool, Failure> {
-        let (path, wait) = (self.opening.path.clone(), self.wait);
+        let (path, wait) = (self.opening.path.clone(), self.limits.wait);
         let began = Instant::now();
         self.neighbour(|own| own.troubled = Some(began));
         let mut kernel = self.kernel.trouble();
@@ -261,7 +283,7 @@ impl Session {
     }
 
     fn note_trouble(&mut self, trouble: Trouble, kernel: &[String]) -> Result<(), Failure> {
-        let incident = Incident { at: now(), trouble, kernel: kernel.to_vec() };
+        let incident = Incident { at: now(), trouble, kernel: kernel.iter().take(MOST_LINES).cloned().collect() };
         self.wear.note(&Entry::Incident(incident)).map_err(|error| failed(&error))
     }
 

@@ -8,7 +8,7 @@ use assay_core::text::harmless;
 use assay_device::guard::{HeldDevice, check_raw};
 use assay_device::owned::{Access, Caching, Directory, OwnedError};
 use assay_device::{Sysroot, TargetInfo, look, look_by_dev};
-use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, reserve, unit_on};
+use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, Way, reserve, unit_on};
 use assay_verify::files::{CheckPlan, CheckSettings, carried_path};
 
 use crate::cli::EndureArgs;
@@ -54,8 +54,7 @@ impl Opening {
     }
 
     pub(super) fn open(&self) -> Result<Opened, Failure> {
-        let device = std::fs::metadata(&self.path).is_ok_and(|meta| crate::system::is_device(&meta));
-        if device { self.device() } else { self.directory() }
+        if is_device(&self.path)? { self.device() } else { self.directory() }
     }
 
     fn device(&self) -> Result<Opened, Failure> {
@@ -159,6 +158,51 @@ pub(super) fn remove(path: &Path) {
         // What is left is empty, and named by the next test.
         let _ = own.remove_self();
     }
+}
+
+/// Whether a target is a device; otherwise it is a directory.
+fn is_device(path: &Path) -> Result<bool, Failure> {
+    let shown = shown(path);
+    match std::fs::metadata(path) {
+        Ok(meta) if crate::system::is_device(&meta) => Ok(true),
+        Ok(meta) if meta.is_dir() => Ok(false),
+        Ok(_) => Err(Failure::usage(format!("{shown} is a file; name a device, or a directory of the medium"))),
+        Err(error) => Err(Failure::usage(format!("{shown}: {error}; name a device, or a directory of the medium"))),
+    }
+}
+
+/// The way to a medium.
+pub(super) fn way(seen: &TargetInfo, reader: Option<String>) -> Way {
+    let bus = seen.medium.bus.as_ref().map(|bus| format!("{} {}", bus.kind, bus.mode));
+    Way { host: Some(assay_device::host_name()), reader, bus }
+}
+
+/// Opens what rests for reading: a device, or the file of a directory.
+pub(super) fn at_rest(path: &Path, hang_after: Duration) -> Result<(Attached, Way), Failure> {
+    let sysroot = Sysroot::real();
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::environment(format!("{}: {}", shown(path), harmless(&error.to_string())))
+    };
+    let (file, bytes, seen, present): (File, u64, TargetInfo, Box<dyn Fn() -> bool + Send>) = if is_device(path)? {
+        let held = HeldDevice::to_read(&sysroot, path)?;
+        let seen = look_by_dev(&sysroot, path, held.seen());
+        (held.reopen(Caching::Direct)?, held.bytes(), seen, Box::new(move || held.present()))
+    } else {
+        let seen = look(&sysroot, path)?;
+        let directory = Directory::open(path).map_err(|error| failed(&error))?;
+        let Some(own) = directory.own(DIRECTORY).map_err(|error| failed(&error))? else {
+            return Err(Failure::usage(format!("{}: no test of endurance is there", shown(path))));
+        };
+        let file = own.open_file(FILE, Access::Read, Caching::Direct).map_err(|error| failed(&error))?;
+        let bytes = file.metadata().map_err(|error| failed(&error))?.len();
+        let there = path.join(DIRECTORY).join(FILE);
+        (file, bytes, seen, Box::new(move || there.exists()))
+    };
+    let reader = seen.leaves.first().and_then(|leaf| assay_device::reader_of(&sysroot, leaf));
+    let block = seen.logical_block_bytes.unwrap_or(PAGE_BYTES as u32);
+    let way = way(&seen, reader);
+    let medium = Attached::new(file, bytes, block, hang_after, present).map_err(|error| failed(&error))?;
+    Ok((medium, way))
 }
 
 /// Opens a device for reading.

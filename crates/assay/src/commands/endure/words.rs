@@ -1,12 +1,14 @@
 //! What a test of endurance says to people.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use assay_core::endurance::{Endurance, LifeEnd, Milestones};
+use assay_core::endurance::{Endurance, FailureKind, LifeEnd, Milestones, Rest, RestRead};
 use assay_core::text::harmless;
-use assay_core::units::{Bytes, rate, span};
+use assay_core::units::{Bytes, counted, rate, span};
 use assay_endure::{Advice, PAGE_BYTES, Phase, SLICES, State, Trouble};
+use assay_report::{days, speed_by_age};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use crate::cli::Until;
@@ -63,17 +65,80 @@ pub(super) fn summary(test: &Endurance) -> String {
         end(test.end)
     )];
     if test.failed_sectors > 0 {
-        let kinds: Vec<String> = test.kinds.iter().map(|(kind, count)| format!("{count} {}", kind.title())).collect();
         lines.push(format!(
             "  {} of {} sectors failed ({}), {} readings held again",
             test.failed_sectors,
             test.sectors,
-            kinds.join(", "),
+            kinds(&test.kinds),
             test.healed
         ));
     }
     lines.extend(milestones(&test.milestones));
+    lines.extend(test.rest_reads.iter().map(|read| format!("  {}", rest_read(read))));
+    lines.extend(test.rest.as_ref().map(|rest| format!("  {}", resting(rest))));
     lines.join("\n")
+}
+
+fn kinds(kinds: &BTreeMap<FailureKind, u64>) -> String {
+    let said: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {}", kind.title())).collect();
+    said.join(", ")
+}
+
+/// A time of a document as a date, with the time of day where it is today.
+fn date(at: &str) -> String {
+    at.parse::<Timestamp>().map_or_else(|_| harmless(at), on)
+}
+
+/// A time in seconds since 1970, in the same way.
+pub(super) fn moment(seconds: u64) -> String {
+    let at = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    at.map(on).unwrap_or_default()
+}
+
+fn on(at: Timestamp) -> String {
+    let (at, today) = (at.to_zoned(TimeZone::system()), Timestamp::now().to_zoned(TimeZone::system()).date());
+    if at.date() == today { at.strftime("%H:%M:%S").to_string() } else { at.date().to_string() }
+}
+
+fn resting(rest: &Rest) -> String {
+    let over = rest.until.parse::<Timestamp>().is_ok_and(|until| Timestamp::now() >= until);
+    let (days, until) = (days(rest.seconds), date(&rest.until));
+    if over { format!("its rest of {days} was over on {until}") } else { format!("rests {days}, until {until}") }
+}
+
+/// What is to be done with a medium that rests.
+pub(super) fn rests(test: &Endurance, path: &Path) -> String {
+    let words = test.rest.as_ref().map(resting).unwrap_or_default();
+    let path = operand(path);
+    format!("{path}: {words}: unplug it. Then: assay endure --resume {path}; --read-back reads it at any time")
+}
+
+/// A reading at rest in a line.
+fn rest_read(read: &RestRead) -> String {
+    let age = match read.age {
+        Some(age) => format!("after {}", days(age.low_seconds)),
+        None => format!("on {}, at an age that no clock tells", date(&read.at)),
+    };
+    let early = if read.early { ", before its rest was over" } else { "" };
+    let part = if read.slices < 16 { format!(" ({} of 16 slices)", read.slices) } else { String::new() };
+    let lost = match read.lost_sectors {
+        0 => "all held".to_owned(),
+        lost => {
+            format!("{} lost ({})", counted(usize::try_from(lost).unwrap_or(usize::MAX), "sector"), kinds(&read.kinds))
+        }
+    };
+    let mut line = format!("cycle {} {age}{early}{part}: {lost}", read.cycle);
+    if read.transient > 0 {
+        line += &format!(", {} held when read again", read.transient);
+    }
+    if let Some(speed) = &read.speed {
+        line += &format!("; {}", speed_by_age(speed));
+    }
+    if read.clock_jump_seconds != 0 {
+        let by = days(read.clock_jump_seconds.unsigned_abs());
+        line += &format!("; the clock jumped by {by} meanwhile, so that the age may be wrong by as much");
+    }
+    line
 }
 
 fn milestones(reached: &Milestones) -> Option<String> {

@@ -1,5 +1,6 @@
 //! `assay verify`: which check, the check of a mounted medium, and what becomes of the result.
 
+mod aged;
 mod probe;
 mod usable;
 
@@ -69,6 +70,9 @@ fn work(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if args.restore.is_none() {
         leftovers::refuse_pending(target)?;
+    }
+    if args.read_back {
+        return aged::read_back(args, device);
     }
     match (&args.restore, args.quick, device) {
         (Some(journal), _, true) => probe::restore(args, journal),
@@ -177,8 +181,10 @@ fn remove_leftovers(target: &Path) -> Result<Exit, Failure> {
 
 fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
     let usual = CheckSettings::default();
+    let (record, seen) = begin_record(args, "fill and check")?;
     let settings = CheckSettings {
         keep: args.keep,
+        writer: Some(aged::writer(&record, &seen)),
         only_read: args.only.is_some(),
         format: match args.content {
             Some(ContentArg::F3) => FileFormat::F3,
@@ -193,7 +199,6 @@ fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
         hang_after: args.hang_after,
         ..usual
     };
-    let (record, _) = begin_record(args, "fill and check")?;
     if !args.dry_run {
         tell_left(args);
     }
@@ -206,21 +211,32 @@ fn full_check(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let control = Control::default();
     signals::stop_on_signals(&control)?;
+    let start = control.now();
+    let checked = checked(args, &plan, &settings, &control, &start)?;
+    finish_full_check(args, record, checked, &control, &start)
+}
+
+/// The check with its progress.
+fn checked(
+    args: &VerifyArgs,
+    plan: &CheckPlan,
+    settings: &CheckSettings,
+    control: &Control,
+    start: &Moment,
+) -> Result<Checked, Failure> {
     let mut status = Status::new(args.quiet || args.events);
     let mut events = CheckEvents::new(args.events);
-    let (start, mut announced) = (control.now(), false);
-    let checked = files::check(&plan, &settings, &control, &mut |progress| {
+    let mut announced = false;
+    Ok(files::check(plan, settings, control, &mut |progress| {
         // Said once, as soon as the speed of both directions is known.
         if let Some(left) = progress.whole_remaining.filter(|_| !announced && progress.phase == CheckPhase::Write) {
             announced = true;
-            let all = control.elapsed(&start) + left;
+            let all = control.elapsed(start) + left;
             status.say(&format!("takes about {} in total if it stays as fast as at the start", about(all)));
         }
         status.show(|| full_line(&progress));
         events.progress(&progress);
-    })?;
-    drop(status);
-    finish_full_check(args, record, checked, &control, &start)
+    })?)
 }
 
 /// What a quick check of a mounted medium does.
@@ -312,7 +328,11 @@ fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
 /// Says what others left in the target.
 fn tell_left(args: &VerifyArgs) {
     // What is resumed or read is no leftover.
-    let does = if args.resume || args.only.is_some() { LeftoverAction::GoesOn } else { LeftoverAction::Checks };
+    let does = if args.resume || args.only.is_some() || args.read_back {
+        LeftoverAction::GoesOn
+    } else {
+        LeftoverAction::Checks
+    };
     if !args.quiet {
         leftovers::leftover_lines(&args.target, does).iter().for_each(|line| output::tell_wrapped(&harmless(line)));
     }

@@ -1,0 +1,295 @@
+//! `assay endure` from its command line: whole lives on a device that fails as it is told, kills, refusals, a full disk.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use assay_core::endurance::{CensorReason, DeathCause, Endurance, FailureKind, LifeEnd};
+use assay_endure::{SECTOR, Stamp};
+use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Missing, Mount, lab};
+use rustix::process::Signal;
+
+use crate::common::{Done, Place, Running, run};
+
+/// 16 slices of 64 KiB.
+const BYTES: usize = 1 << 20;
+const SECTORS: u64 = (BYTES / SECTOR) as u64;
+/// What is waited for comes within this time, or never.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// What a card holds, and how its sectors fail.
+#[derive(Default)]
+pub(crate) struct Content {
+    bytes: Vec<u8>,
+    /// From which cycle on a sector fails, and how.
+    pub(crate) fates: BTreeMap<u64, (u64, FailureKind)>,
+    /// Sectors that faded since they were written.
+    pub(crate) faded: BTreeMap<u64, FailureKind>,
+}
+
+/// A card in memory that fails as its content says.
+pub(crate) struct Worn {
+    content: Arc<Mutex<Content>>,
+    /// Time of an operation.
+    pause: Duration,
+}
+
+/// The device, and what it holds.
+pub(crate) fn card(pause: Duration) -> Result<(FakeCard, Arc<Mutex<Content>>), Missing> {
+    let content = Arc::new(Mutex::new(Content { bytes: vec![0; BYTES], ..Content::default() }));
+    let card = FakeCard::new(Worn { content: Arc::clone(&content), pause })?;
+    Ok((card, content))
+}
+
+impl Backing for Worn {
+    fn bytes(&self) -> u64 {
+        BYTES as u64
+    }
+
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::thread::sleep(self.pause);
+        let content = self.content.lock().unwrap();
+        buffer.copy_from_slice(&content.bytes[offset as usize..offset as usize + buffer.len()]);
+        for (sector, address) in buffer.chunks_exact_mut(SECTOR).zip(offset / SECTOR as u64..) {
+            let cycle = Stamp::read(sector).map_or(0, |stamp| stamp.round);
+            let worn = content.fates.get(&address).filter(|(from, _)| *from <= cycle).map(|(_, kind)| kind);
+            match worn.or_else(|| content.faded.get(&address)) {
+                None => {}
+                Some(FailureKind::Unreadable) => return Err(io::ErrorKind::Other.into()),
+                Some(FailureKind::Ones) => sector.fill(0xff),
+                Some(FailureKind::BitFlips) => sector[100] ^= 1,
+                Some(_) => sector.fill(0),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        std::thread::sleep(self.pause);
+        let mut content = self.content.lock().unwrap();
+        content.bytes[offset as usize..offset as usize + data.len()].copy_from_slice(data);
+        let written = offset / SECTOR as u64..(offset + data.len() as u64) / SECTOR as u64;
+        content.faded.retain(|sector, _| !written.contains(sector));
+        Ok(())
+    }
+}
+
+/// `assay endure` with these arguments.
+pub(crate) fn endure(place: &Place, arguments: &[&str]) -> Done {
+    run(place.assay(["endure"].iter().chain(arguments)))
+}
+
+/// The only test of a command with `--json`.
+#[track_caller]
+pub(crate) fn only(done: &Done) -> Endurance {
+    let printed: serde_json::Value =
+        serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", done.stdout, done.stderr));
+    assert_eq!(printed["tests"].as_array().map(Vec::len), Some(1), "{printed}");
+    serde_json::from_value(printed["tests"][0].clone()).unwrap()
+}
+
+#[test]
+fn a_whole_life_has_each_milestone_at_its_cycle_and_each_kind() {
+    const TEST: &str = "a_whole_life_has_each_milestone_at_its_cycle_and_each_kind";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let (card, content) = lab!(TEST, card(Duration::ZERO));
+    let mut fates = BTreeMap::new();
+    let mut fail = |sectors: std::ops::Range<u64>, from: u64, kind: FailureKind| {
+        fates.extend(sectors.map(|sector| (sector, (from, kind))));
+    };
+    fail(100..101, 2, FailureKind::Zeros);
+    fail(200..203, 3, FailureKind::BitFlips);
+    fail(400..432, 4, FailureKind::Unreadable);
+    fail(600..800, 5, FailureKind::Ones);
+    fail(1000..1900, 6, FailureKind::Zeros);
+    content.lock().unwrap().fates = fates;
+    let device = card.path().to_str().unwrap();
+    let done = endure(&place, &[device, "--overwrite", device, "--json", "-q"]);
+    assert_eq!(done.code, Some(3), "{}\n{}", done.stdout, done.stderr);
+    let test = only(&done);
+    let reached = test.milestones;
+    let marks = [reached.first_error, reached.per_mille, reached.one_percent, reached.ten_percent, reached.half];
+    assert_eq!(marks.map(|at| at.map(|at| at.cycle)), [2, 3, 4, 5, 6].map(Some));
+    assert_eq!(reached.death.map(|at| at.cycle), Some(6));
+    assert_eq!(test.end, LifeEnd::Died { cause: DeathCause::SilentLoss });
+    let count = |kind: FailureKind| test.kinds.get(&kind).copied().unwrap_or(0);
+    assert_eq!((count(FailureKind::BitFlips), count(FailureKind::Unreadable), count(FailureKind::Ones)), (3, 32, 200));
+    assert!(count(FailureKind::Zeros) >= SECTORS / 2 - 236, "{:?}", test.kinds);
+    // It is over: neither resumed nor at rest, and its map is drawn.
+    endure(&place, &["--resume", device]).refuses(2, &[device, "is over"]);
+    endure(&place, &["--read-back", device]).refuses(2, &["not complete"]);
+    let done = endure(&place, &["--status", &test.id[..6], "-o", "map.svg"]);
+    done.succeeds();
+    let map = fs::read_to_string(place.path().join("map.svg")).unwrap();
+    assert!(map.contains("failed first in cycle 2") && map.contains("unreadable"), "{map}");
+    endure(&place, &["--status", "-o", "map.html"]).succeeds();
+    let page = fs::read_to_string(place.path().join("map.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("lost half of its sectors"), "{page}");
+    endure(&place, &["--status", "zz"]).refuses(2, &["no test", "zz"]);
+    assert_eq!(
+        only(&endure(&place, &["--status", "--json"])),
+        only(&endure(&place, &["--status", &test.id, "--json"]))
+    );
+}
+
+/// Waits until the log of the only test has grown by this much.
+fn wait_for_log(place: &Place, bytes: u64) -> u64 {
+    let length = || {
+        let logs = fs::read_dir(place.data().join("endure")).into_iter().flatten();
+        let log = logs.filter_map(Result::ok).find(|entry| entry.path().extension().is_some_and(|end| end == "log"));
+        log.map_or(0, |log| log.metadata().unwrap().len())
+    };
+    let (start, before) = (Instant::now(), length());
+    while length() < before + bytes {
+        assert!(start.elapsed() < TIMEOUT, "the log does not grow");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    length()
+}
+
+#[test]
+fn a_test_goes_on_after_ctrl_c_and_kills_and_counts_each_byte_once() {
+    const TEST: &str = "a_test_goes_on_after_ctrl_c_and_kills_and_counts_each_byte_once";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let (card, _content) = lab!(TEST, card(Duration::from_millis(4)));
+    let device = card.path().to_str().unwrap();
+    // An entry of a slice has some tens of bytes, and the two before them some hundreds: of a test without a slice nothing is on
+    // the medium by which it is recognised.
+    let running = Running::start(place.assay(["endure", device, "--overwrite", device, "-q"]));
+    wait_for_log(&place, 1200);
+    running.signal(Signal::INT);
+    let done = running.end();
+    assert_eq!(done.code, Some(130), "{}\n{}", done.stdout, done.stderr);
+    let mut kills = 0;
+    for _ in 0..3 {
+        let running = Running::start(place.assay(["endure", "--resume", device, "-q"]));
+        wait_for_log(&place, 500);
+        running.kill();
+        until_free(&place, card.path());
+        kills += 1;
+    }
+    let before = only(&endure(&place, &["--status", "--json"]));
+    assert_eq!(before.end, LifeEnd::Running);
+    let until = format!("{} cycles", before.cycles + 1);
+    let running = Running::start(place.assay(["endure", "--resume", device, "--until", &until]));
+    let done = running.end();
+    done.succeeds();
+    let after = only(&endure(&place, &["--status", "--json"]));
+    assert_eq!((after.cycles, after.failed_sectors), (before.cycles + 1, 0));
+    assert_eq!(after.end, LifeEnd::Censored { reason: CensorReason::Limit });
+    assert_eq!((after.written_bytes, after.read_bytes), (after.cycles * BYTES as u64, after.cycles * BYTES as u64));
+    assert!(after.uncounted_bytes <= (kills + 1) * BYTES as u64 / 16, "{}", after.uncounted_bytes);
+    // What was asked for is reached, and nothing more is written.
+    endure(&place, &["--resume", device, "--until", &until, "-q"]).succeeds();
+    assert_eq!(only(&endure(&place, &["--status", "--json"])).written_bytes, after.written_bytes);
+}
+
+/// Waits until a process that was killed holds neither device nor log: its last operation ends after it.
+fn until_free(place: &Place, device: &Path) {
+    let start = Instant::now();
+    let logs =
+        || fs::read_dir(place.data().join("endure")).unwrap().map(|entry| File::open(entry.unwrap().path()).unwrap());
+    let exclusive = || File::options().read(true).custom_flags(libc::O_EXCL).open(device).is_ok();
+    while !exclusive() || logs().any(|log| log.try_lock().is_err()) {
+        assert!(start.elapsed() < TIMEOUT, "it is still held");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A file as a loop device.
+fn file(place: &Place, name: &str, bytes: u64) -> Result<LoopDevice, Missing> {
+    let image = place.file(name, []);
+    File::options().write(true).open(&image).unwrap().set_len(bytes).unwrap();
+    LoopDevice::attach(&image, false)
+}
+
+#[test]
+fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
+    const TEST: &str = "what_is_not_meant_is_refused_in_a_line_and_left_as_it_was";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let refuses = |arguments: &[&str], code: i32, words: &[&str]| {
+        endure(&place, arguments).refuses(code, words);
+    };
+    let free = lab!(TEST, file(&place, "free.img", 4 << 20));
+    let held = lab!(TEST, file(&place, "held.img", 16 << 20));
+    let mount = lab!(TEST, Mount::ext4(held.path(), &place.path().join("mnt")));
+    let (free, held) = (free.path().to_str().unwrap().to_owned(), held.path().to_str().unwrap().to_owned());
+    refuses(&["/no/such/device"], 2, &["/no/such/device"]);
+    refuses(&["tiny.toml"], 2, &["tiny.toml", "is a file"]);
+    refuses(&[&free], 2, &["--overwrite", &free]);
+    refuses(&[&held, "--overwrite", &held], 2, &[&held, "mounted"]);
+    refuses(&[&free, &free, "--overwrite", &free], 2, &["named twice", "nothing was touched"]);
+    refuses(&[&free, "--overwrite", &held], 2, &["does not name a target"]);
+    refuses(&[&free, "--overwrite", &free, "--control", &free], 2, &["is a target"]);
+    refuses(&["--resume", &free], 2, &["nothing on it is of a test"]);
+    refuses(&["--read-back", &free], 2, &["nothing on it is of a test"]);
+    refuses(&["--resume", "medium"], 2, &["no test of endurance is there"]);
+    refuses(&[&free, "--overwrite", &free, "-o", "map.svg"], 2, &["--status"]);
+    let busy = File::options().write(true).open(mount.path().join("busy")).err();
+    assert!(busy.is_some(), "nothing was made on the mounted one");
+    let image = fs::read(place.path().join("free.img")).unwrap();
+    assert!(image.iter().all(|byte| *byte == 0), "a refusal wrote to the device");
+    let done = endure(&place, &["--status"]);
+    assert!(done.succeeds().stdout.contains("no test of endurance"), "{}", done.stdout);
+    assert_eq!(done.stdout.lines().count(), 1);
+    let none = endure(&place, &["--status", "--json"]);
+    assert_eq!(none.stdout.split_whitespace().collect::<String>(), r#"{"tests":[]}"#);
+}
+
+/// The free space of a directory, in a file that the next command finds.
+#[test]
+fn a_directory_is_worn_resumed_and_read_at_rest() {
+    let place = Place::new();
+    endure(&place, &["medium", "--part", "1MiB", "--until", "1 cycles", "-q"]).succeeds();
+    endure(&place, &["medium", "--part", "1MiB", "-q"]).refuses(2, &["--resume"]);
+    endure(&place, &["--resume", "medium", "--until", "2 cycles", "-q"]).succeeds();
+    let done = endure(&place, &["--read-back", "medium", "--json"]);
+    let test = only(done.succeeds());
+    assert_eq!((test.cycles, test.failed_sectors, test.area_bytes), (2, 0, BYTES as u64));
+    assert_eq!((test.rest_reads.len(), test.rest_reads[0].lost_sectors, test.rest_reads[0].slices), (1, 0, 16));
+}
+
+#[test]
+fn a_full_disk_of_the_log_ends_a_test_that_goes_on_when_there_is_room() {
+    const TEST: &str = "a_full_disk_of_the_log_ends_a_test_that_goes_on_when_there_is_room";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let disk = lab!(TEST, file(&place, "disk.img", 2 << 20));
+    let data = lab!(TEST, Mount::ext4(disk.path(), &place.path().join("disk")));
+    let device = lab!(TEST, file(&place, "card.img", BYTES as u64));
+    let device = device.path().to_str().unwrap();
+    let endure = |arguments: &[&str]| {
+        let mut command = place.assay(["endure"].iter().chain(arguments));
+        run({
+            command.env("ASSAY_DATA", data.path());
+            command
+        })
+    };
+    endure(&[device, "--overwrite", device, "--until", "1 cycles", "-q"]).succeeds();
+    let filler = data.path().join("filler");
+    fill(&filler);
+    let done = endure(&["--resume", device, "--until", "50 cycles", "-q"]);
+    done.refuses(4, &["No space left"]);
+    fs::remove_file(&filler).unwrap();
+    let before = only(&endure(&["--status", "--json"]));
+    let until = format!("{} cycles", before.cycles + 2);
+    let test = only(endure(&["--resume", device, "--until", &until, "--json", "-q"]).succeeds());
+    assert_eq!((test.cycles, test.failed_sectors), (before.cycles + 2, 0));
+    assert_eq!(test.written_bytes, test.cycles * BYTES as u64);
+}
+
+/// Takes all space that is left, to the last block.
+fn fill(path: &Path) {
+    let path: PathBuf = path.to_owned();
+    let mut file = File::create(path).unwrap();
+    for block in [64 << 10, 4096, 512, 1] {
+        while io::Write::write_all(&mut file, &vec![1; block]).and_then(|()| file.sync_all()).is_ok() {}
+    }
+}
