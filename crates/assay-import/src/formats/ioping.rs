@@ -74,6 +74,9 @@ impl Format for Ioping {
                 report.medium.device = Some(device.as_str().to_owned());
             } else if title[1].starts_with("/dev/") {
                 report.medium.device = Some(title[1].to_owned());
+            } else if let Some(name) = title.get(2).filter(|name| !["", "block", "device"].contains(&name.as_str())) {
+                // Without a device below it: of a network, of memory, of a host.
+                report.medium.filesystem = Some(name.as_str().to_owned());
             }
         }
         let request = (at.saturating_sub(4)..at).rev().find_map(|line| REQUEST.captures(text.line(line).trim()));
