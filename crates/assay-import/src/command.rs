@@ -212,6 +212,10 @@ impl Simple<'_> {
 
     /// A part that is what another command prints, or the value of a variable.
     fn inner<'a>(&mut self, inner: &str, behind: &'a str) -> &'a str {
+        if let Some(product) = product(inner) {
+            self.word.push_str(&product.to_string());
+            return behind;
+        }
         self.word.push_str("$(");
         self.word.push_str(inner);
         self.word.push(')');
@@ -267,6 +271,12 @@ impl Simple<'_> {
         }
         behind
     }
+}
+
+/// The value of `$((512 * 1024))`, without the outer brackets: people write sizes as products.
+fn product(inner: &str) -> Option<u64> {
+    let factors = inner.trim().strip_prefix('(')?.strip_suffix(')')?;
+    factors.split('*').try_fold(1_u64, |product, factor| product.checked_mul(factor.trim().parse().ok()?))
 }
 
 /// Whether a word is the name of a program. A path, a prompt or a container image may stand in front of the name.
@@ -380,6 +390,7 @@ mod tests {
             ("\"C:\\my tools\\dd.exe\" if=a of='b c'", "if=a of=b c"),
             ("dd if=a of=/mnt/b\\ c", "if=a of=/mnt/b c"),
             ("dd if=a of=/mnt/${x}/b bs=$(nproc)k", "if=a of=/mnt/$(x)/b bs=$(nproc)k"),
+            ("dd if=a of=b bs=$((4 *1024))  count=$((2*x))", "if=a of=b bs=4096 count=$((2*x))"),
             ("dd if=<device> of=b", "if=$(device) of=b"),
             ("dd if=“a b” of=b –verbose", "if=a b of=b --verbose"),
             ("apt install dd && dd if=a of=b", "if=a of=b"),

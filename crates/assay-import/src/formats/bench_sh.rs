@@ -2,6 +2,8 @@
 //!
 //! Each is `dd if=/dev/zero of=… conv=fdatasync` of 1 GiB, in blocks of 64 or 512 KiB by the version; it prints the last words of
 //! dd, whose MB are 10^6 bytes and GB 10^9. Its mean takes a GB for 1024 MB, so it is not used where a run was printed.
+//!
+//! nench (<https://github.com/n-st/nench>) calls `dd bs=64k count=16k conv=fdatasync` three times, and prints MiB.
 
 use std::sync::LazyLock;
 
@@ -27,13 +29,17 @@ static MEAN: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:I/O [Ss]peed ?\(average\)|Average I/O [Ss]peed) *: *([0-9.]+) MB/s$"));
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^Version +: +v?(20\d\d-\d\d-\d\d)"));
 
+static NENCH: LazyLock<Regex> = LazyLock::new(|| regex(r"^dd(?:: sequential write speed| test)$"));
+static NENCH_RUN: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\d)(?:st|nd|rd|th) run: *([0-9.]+) (MiB)/s$"));
+static NENCH_VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^nench\.sh v(20\d\d\.\d\d\.\d\d)\b"));
+
 impl Format for BenchSh {
     fn name(&self) -> &'static str {
         NAME
     }
 
     fn keywords(&self) -> &'static [&'static str] {
-        &["i/o speed(", "i/o speed (", "average i/o speed", "bench.sh"]
+        &["i/o speed(", "i/o speed (", "average i/o speed", "bench.sh", "nench", "dd: sequential write speed"]
     }
 
     fn needs(&self) -> &'static str {
@@ -41,19 +47,22 @@ impl Format for BenchSh {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        is_rate(text.line(at))
+        is_rate(text.line(at)) || is_nench(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
-        let head = head(text, at);
+        let nench = is_nench(text, at);
+        let head = head(text, at, if nench { "nench" } else { NAME });
+        let (run, base, load) =
+            if nench { (&NENCH_RUN, Base::Binary, nench_load()) } else { (&RUN, Base::Decimal, load()) };
         let mut section = Section { end: at + 1, ..Section::default() };
         let (mut last, mut mean) = (0, None);
-        for number in at..text.len() {
+        for number in at + usize::from(nench)..text.len() {
             let line = text.line(number).trim();
             if number > section.end + MOST_BETWEEN {
                 break;
             }
-            if let Some(run) = RUN.captures(line) {
+            if let Some(run) = run.captures(line) {
                 let turn = run[1].parse::<u32>().unwrap_or(0);
                 // The first again is that of another call.
                 if turn <= last {
@@ -61,9 +70,9 @@ impl Format for BenchSh {
                 }
                 last = turn;
                 section.end = number + 1;
-                let rate = printed(&run[2]).zip(unit(&run[3], Base::Decimal)).map(|(rate, unit)| rate.times(unit));
+                let rate = printed(&run[2]).zip(unit(&run[3], base)).map(|(rate, unit)| rate.times(unit));
                 let Some(rate) = rate.filter(|rate| rate.value > 0.0) else { continue };
-                let mut figure = Figure::new(load());
+                let mut figure = Figure::new(load.clone());
                 figure.rate(Some(rate));
                 figure.durable_bytes_per_second = Some(rate.value);
                 // Each is a run of its own.
@@ -77,7 +86,7 @@ impl Format for BenchSh {
         }
         // Below 1000 MB/s no run was printed in GB.
         if let Some(rate) = mean.filter(|rate| section.reports.is_empty() && rate.value < 1e9) {
-            let mut figure = Figure { statistic: Statistic::MeanOf(3), ..Figure::new(load()) };
+            let mut figure = Figure { statistic: Statistic::MeanOf(3), ..Figure::new(load) };
             figure.rate(Some(rate));
             figure.durable_bytes_per_second = Some(rate.value);
             section.reports.push(Report { figures: vec![figure], ..head });
@@ -94,6 +103,16 @@ fn is_rate(line: &str) -> bool {
     (line.starts_with("I/O ") || line.starts_with("Average I/O ")) && (RUN.is_match(line) || MEAN.is_match(line))
 }
 
+/// Whether the runs of dd of nench begin.
+fn is_nench(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim();
+    line.starts_with("dd") && NENCH.is_match(line) && NENCH_RUN.is_match(text.line(at + 1).trim())
+}
+
+fn nench_load() -> Load {
+    Load { name: "dd".to_owned(), block_bytes: Some(64 << 10), span_bytes: Some(1 << 30), ..load() }
+}
+
 fn load() -> Load {
     Load {
         pattern: Some(Pattern::Sequential),
@@ -106,17 +125,17 @@ fn load() -> Load {
 }
 
 /// What stands above the rates of the system.
-fn head(text: &Text, at: usize) -> Report {
-    let mut report = Report::new(NAME);
+fn head(text: &Text, at: usize, tool: &str) -> Report {
+    let mut report = Report::new(tool);
     for number in at.saturating_sub(MOST_ABOVE)..at {
         let line = text.line(number).trim();
-        if let Some(version) = VERSION.captures(line) {
+        if let Some(version) = VERSION.captures(line).or_else(|| NENCH_VERSION.captures(line)) {
             report.version = Some(version[1].to_owned());
         }
         let Some((key, value)) = line.split_once(':') else { continue };
         let value = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
         match key.trim() {
-            "CPU Model" | "CPU model" => report.host.cpu = value,
+            "CPU Model" | "CPU model" | "Processor" => report.host.cpu = value,
             "OS" => report.host.os = value,
             "Kernel" => report.host.kernel = value,
             _ => {}

@@ -35,7 +35,7 @@ const LONGEST: usize = 400;
 static COPIED: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?:^|[^0-9.,])(?P<bytes>[0-9]{1,19}) ?[^0-9(),（）]{0,24}[(（](?P<size>[^()（）]{2,40})[)）] ?[^0-9()（）]{2,40}?",
-        r"(?P<seconds>[0-9]+(?:[.,][0-9]+)?(?:e[-+]?[0-9]+)?) ?[^0-9,，、 ]{1,12}[,，、] ?",
+        r"(?P<seconds>[0-9]+(?:[.,][0-9]+)?(?:e[-+]?[0-9]+)?) ?[^0-9,，、 ]{1,12}[,，、] ?\**",
         r"(?P<rate>[0-9]+(?:[.,][0-9]+)?)(?P<space> ?)(?P<unit>[kKMGTP]?i?(?:B|b|o|Б|б|字节|字節|位元組|bytes?)?)/[a-zссе秒초]"
     ))
 });
@@ -258,10 +258,24 @@ fn command(text: &Text, at: usize) -> Option<Vec<String>> {
         if !loops && let Some(found) = in_turn(text, line, turn) {
             return found;
         }
-        return (turn < all.len()).then(|| all.swap_remove(turn));
+        let once = all.len() == 1 && !loops;
+        let mut command = (turn < all.len()).then(|| all.swap_remove(turn))?;
+        if once && option_value(&command, "of").is_none() {
+            command.extend(redirected(&whole).map(|file| format!("of={file}")));
+        }
+        return Some(command);
     }
     None
 }
+
+/// Where the shell puts the output of a line with one command: `dd if=/dev/zero bs=1M count=9 >> file`.
+fn redirected(line: &str) -> Option<&str> {
+    let (_, behind) = line.split_once("if=").filter(|(_, behind)| !behind.contains('|'))?;
+    REDIRECTED.captures(behind)?.get(1).map(|file| file.as_str())
+}
+
+/// A redirection of the standard output, not of another stream.
+static REDIRECTED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|[^0-9&>])>{1,2} *([^\s;|&<>()'$]+)"));
 
 /// Whether a line is operands alone, as a terminal or a mail wraps a command.
 fn is_operands(line: &str) -> bool {

@@ -146,6 +146,7 @@ impl Format for Diskspd {
         command(&mut parsed, &bare(text, at).unwrap_or_default());
         for number in from..text.len().min(at + LONGEST) {
             let another = match is_total(text, number) {
+                true if is_of_rows(text, number) => parsed.has(TABLES[0]),
                 true => parsed.has(table_of(text.line(number))),
                 false => number > at && self.begins(text, number),
             };
@@ -162,6 +163,12 @@ impl Format for Diskspd {
                     if line.contains('|') {
                         columns = columns_of(line);
                     }
+                }
+                _ if is_of_rows(text, number) => columns = columns_of_rows(line),
+                _ if total_row(line).is_some() => {
+                    let (name, cells) = total_row(line).unwrap_or_default();
+                    (tables, table) = (tables + 1, name);
+                    total(&mut parsed, table, cells, columns);
                 }
                 "total:" => table = "latencies",
                 _ if line.contains("%-ile") => table = "latencies",
@@ -218,8 +225,26 @@ fn table_of(line: &str) -> &'static str {
 
 const TABLES: [&str; 3] = ["Total IO", "Read IO", "Write IO"];
 
+/// The name and cells of a row of a table that people have made of the totals alone: `|TotalIO| 17179869184 | 262144 | …`.
+fn total_row(line: &str) -> Option<(&'static str, &str)> {
+    let (title, cells) = bare_row(line).split_once('|').filter(|(title, _)| title.contains("IO"))?;
+    let name = TABLES.into_iter().find(|table| table.replace(' ', "") == title.trim().replace(' ', ""))?;
+    cells.split('|').next().and_then(|cell| count(cell.trim())).map(|_| (name, cells))
+}
+
+/// Whether a line is the heading of such a table.
+fn is_of_rows(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    line.contains("I/O per s")
+        && line.trim_start_matches(['|', ' ']).starts_with("bytes")
+        && (at + 1..at + 3).any(|next| total_row(text.line(next)).is_some())
+}
+
 /// Whether a table of totals begins at a line: its columns stand below, by name.
 fn is_total(text: &Text, at: usize) -> bool {
+    if is_of_rows(text, at) {
+        return true;
+    }
     let columns = |line: &str| {
         let line = bare_row(line);
         line.starts_with("thread") && line.contains("I/O per s")
@@ -269,7 +294,7 @@ fn is_above_totals(text: &Text, at: usize) -> bool {
     let starts = ["Command Line: ", "Input parameters:", "Results for timespan", "actual test time:", "Total IO"];
     let start = |at: &usize, starts: &[&str]| {
         let line = text.line(*at).trim_start();
-        !table_of(line).is_empty() || starts.iter().any(|start| line.starts_with(start))
+        !table_of(line).is_empty() || is_of_rows(text, *at) || starts.iter().any(|start| line.starts_with(start))
     };
     let mut next = (at + 1..at + MOST_BETWEEN).filter(|next| bare(text, *next).is_some() || start(next, &starts));
     next.next().is_some_and(|next| start(&next, &starts[2..]))
@@ -376,6 +401,11 @@ fn columns_of(line: &str) -> Columns {
     let heads: Vec<String> = line.split('|').skip(1).map(|head| head.trim().to_ascii_lowercase()).collect();
     let of = |names: &[&str]| heads.iter().position(|head| names.contains(&head.as_str()));
     [of(&["bytes"]), of(&["i/os"]), of(&["mib/s", "mb/s"]), of(&["i/o per s"]), of(&["avglat"])]
+}
+
+/// The same where the cell above the names of rows is empty.
+fn columns_of_rows(line: &str) -> Columns {
+    columns_of(&format!("|{}", line.trim_start_matches(['|', ' '])))
 }
 
 /// The figures of a row of totals.

@@ -2,7 +2,7 @@
 //!
 //! Its units are powers of 1024 and rounded, so the counts of sectors and blocks are the truth. A file that was not
 //! fully read is a failure, whatever was counted in it. The last lines are the speed of reading, and the time of a
-//! probe: a log without them proves nothing good.
+//! probe: a log without them proves nothing good, unless the sizes below the news of a probe agree.
 
 use std::sync::LazyLock;
 
@@ -45,8 +45,9 @@ static NEWS: LazyLock<Regex> = LazyLock::new(|| {
 });
 const QUOTES: [char; 9] = ['`', '\'', '"', '´', '‘', '’', '“', '”', '‚'];
 /// Asterisks mark the one that counts.
-static GEOMETRY: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^\**(Usable|Announced|Approximate cache)\** size: .*\((\d+) blocks?\)"));
+static GEOMETRY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^\**(Usable|Announced|Approximate cache)\** size: (?:([0-9.]+) ([KMGT]?B(?:ytes?)?) )?.*\((\d+) blocks?\)")
+});
 /// A power of two stands behind it, or is left out.
 static BLOCK: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^Physical block size: ([0-9.]+) ([KMGT]?B(?:yte)?)(?: \(2\^(\d+) Bytes?\))?"));
@@ -131,7 +132,19 @@ struct F3Run {
     news: Option<(String, Verdict, Option<FakeKind>)>,
     /// Usable and announced size and cache in blocks, and the size of a block.
     geometry: [Option<u64>; 4],
+    /// The size of a block by a size and its number of blocks, where the line of the block was left out.
+    derived: Option<u64>,
     probed: bool,
+}
+
+/// Share by which a size that is printed with two digits behind the point may differ from that of its blocks.
+const ROUNDED: f64 = 0.01;
+
+/// The power of two that is the size of a block, by what so many of them hold.
+fn block_of(size: f64, blocks: u64) -> Option<u64> {
+    let each = Some(size / blocks as f64).filter(|each| each.is_finite() && *each >= 1.0)?;
+    let power = each.log2().round().exp2();
+    ((each / power - 1.0).abs() < ROUNDED).then_some(power as u64)
 }
 
 /// The device, the verdict and the kind that a line of a probe tells.
@@ -195,7 +208,12 @@ impl F3Run {
         } else if let Some(found) = GEOMETRY.captures(line) {
             let at =
                 ["Usable", "Announced", "Approximate cache"].iter().position(|name| *name == &found[1]).unwrap_or(0);
-            self.geometry[at] = found[2].parse().ok();
+            self.geometry[at] = found[4].parse().ok();
+            let size = found
+                .get(2)
+                .zip(found.get(3))
+                .and_then(|(size, name)| Some(decimal(size.as_str())? * unit(name.as_str(), Base::Binary)?));
+            self.derived = self.derived.or_else(|| block_of(size?, self.geometry[at]?));
         } else if let Some(found) = BLOCK.captures(line) {
             let power = found.get(3).and_then(|power| 1_u64.checked_shl(power.as_str().parse().ok()?));
             let size = decimal(&found[1]).zip(unit(&found[2], Base::Binary)).map(|(size, unit)| (size * unit) as u64);
@@ -283,11 +301,13 @@ impl F3Run {
     fn probe(&self, verdict: Verdict, kind: Option<FakeKind>) -> Verification {
         let mut check = check_undecided(Checker::F3, Method::QuickProbe);
         let [usable, announced, cache, block] = self.geometry;
+        let block = block.or(self.derived);
         let bytes = |blocks: Option<u64>| blocks.zip(block).map(|(blocks, block)| blocks.saturating_mul(block));
         check.announced_bytes = bytes(announced).unwrap_or(0);
         check.cache_bytes = bytes(cache).filter(|bytes| *bytes > 0);
-        // Bad news stay bad in a log that is cut off.
-        let certain = self.probed || verdict != Verdict::Genuine;
+        // Bad news stay bad in a log that is cut off, and good ones below which the sizes agree are whole.
+        let agrees = usable == announced && check.announced_bytes > 0;
+        let certain = self.probed || verdict != Verdict::Genuine || agrees;
         if certain {
             check.verdict = verdict;
             check.kind = kind;

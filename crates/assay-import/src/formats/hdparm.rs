@@ -61,6 +61,9 @@ impl Format for Hdparm {
         let mut report = Report::new(NAME);
         report.medium.device = device(text, at);
         report.medium.path = report.medium.device.clone().unwrap_or_default();
+        if let Some(device) = report.medium.device.clone() {
+            identity(&mut report, text, at, &device);
+        }
         let first = (at..at + MOST_BETWEEN).find(|line| has_timing(text.line(*line))).unwrap_or(at);
         let end = end(text, first);
         let joined = text.joined(first, end);
@@ -72,6 +75,28 @@ impl Format for Hdparm {
             return Section::nothing(end, text.number(first), "hdparm gave no figure");
         }
         Section::from_report(report, end)
+    }
+}
+
+/// Most lines between figures and what `hdparm -I` prints of the same device, and of the latter that tell which it is.
+const MOST_TO_IDENTITY: usize = 60;
+const IDENTITY: usize = 8;
+
+/// Takes model and serial number, where the text shows those of this device (`hdparm -I`), too.
+fn identity(report: &mut Report, text: &Text, at: usize, device: &str) {
+    let around = at.saturating_sub(MOST_TO_IDENTITY)..text.len().min(at + MOST_TO_IDENTITY);
+    let is_head = |line: &usize| text.line(*line).trim().strip_suffix(':') == Some(device);
+    let heads = around.filter(is_head);
+    let is_ata = |line: &usize| (line + 1..line + 3).any(|next| text.line(next).trim().starts_with("ATA device, with"));
+    let Some(head) = heads.into_iter().find(is_ata) else { return };
+    for line in head..text.len().min(head + IDENTITY) {
+        let Some((name, value)) = text.line(line).split_once(':') else { continue };
+        let value = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+        match name.trim() {
+            "Model Number" => report.medium.model = value,
+            "Serial Number" => report.medium.unit = value,
+            _ => {}
+        }
     }
 }
 

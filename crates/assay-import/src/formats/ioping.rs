@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use assay_core::finding::{Contradiction, Finding, Place, SourceQuantity, Untold};
-use assay_core::workload::Op;
+use assay_core::workload::{Op, Pattern};
 
 use crate::command::{commands_above, option_size};
 use crate::number::{Base, Printed, decimal, printed, unit};
@@ -45,6 +45,15 @@ static SHORT: LazyLock<Regex> =
 static REQUEST: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^([0-9.]+) ([KMG]?i?B|[kmg]?b|bytes) (<<<|>>>|from|to) .*request=\d+ "));
 
+/// What nench (<https://github.com/n-st/nench>) writes above a line of `ioping -R`, and above one of `ioping -RL`.
+static NENCH: LazyLock<Regex> = LazyLock::new(|| regex(r"^ioping: (seek rate|sequential (?:read )?speed)$"));
+/// The requests with the time between them, which `-R` has not.
+static GENERATED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^generated [0-9.]+(?: ?[kKMG])? requests in [0-9.]+ \w+, [0-9.]+ [KMGTP]?i?B, ([0-9.]+)( ?[kKMG])? iops, ([0-9.]+) ([KMGT]?i?B)/s$",
+    )
+});
+
 impl Format for Ioping {
     fn name(&self) -> &'static str {
         NAME
@@ -62,9 +71,13 @@ impl Format for Ioping {
         let line = text.line(at);
         line.contains("ioping statistics ---") && TITLE.is_match(line.trim())
             || line.contains("requests completed in") && DONE.is_match(line.trim())
+            || line.contains("ioping: s") && NENCH.is_match(line.trim())
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
+        if NENCH.is_match(text.line(at).trim()) {
+            return nench(text, at);
+        }
         let mut report = Report::new(NAME);
         if let Some(title) = TITLE.captures(text.line(at).trim()) {
             report.medium.path = title[1].to_owned();
@@ -74,6 +87,9 @@ impl Format for Ioping {
                 report.medium.device = Some(device.as_str().to_owned());
             } else if title[1].starts_with("/dev/") {
                 report.medium.device = Some(title[1].to_owned());
+            } else if let Some(name) = title.get(2).filter(|name| !["", "block", "device"].contains(&name.as_str())) {
+                // Without a device below it: of a network, of memory, of a host.
+                report.medium.filesystem = Some(name.as_str().to_owned());
             }
         }
         let request = (at.saturating_sub(4)..at).rev().find_map(|line| REQUEST.captures(text.line(line).trim()));
@@ -98,7 +114,7 @@ impl Format for Ioping {
             } else if let Some(latency) = Latency::from_line(line) {
                 match report.figures.last_mut() {
                     Some(figure) => latency.go_to(figure),
-                    None if !report.scores.is_empty() => latency.score(&mut report, iops),
+                    None if !report.scores.is_empty() => latency.score(&mut report, NAME, iops),
                     None => {}
                 }
             } else if !(line.starts_with("generated ") || line.starts_with("min/avg/max/mdev")) {
@@ -111,6 +127,37 @@ impl Format for Ioping {
         }
         Section::from_report(report, end)
     }
+}
+
+/// The lines of ioping that nench kept: of seeks only the times, of sequential reads only the rate.
+fn nench(text: &Text, at: usize) -> Section {
+    let mut report = Report::new(NAME);
+    let mut end = at;
+    for _ in 0..2 {
+        let Some(title) = NENCH.captures(text.line(end).trim()) else { break };
+        let line = text.line(end + 1).trim();
+        if &title[1] == "seek rate" {
+            let Some(latency) = Latency::from_line(line) else { break };
+            latency.score(&mut report, "ioping seek rate:", None);
+        } else {
+            let Some(found) = GENERATED.captures(line) else { break };
+            let mut figure = Figure::new(Load {
+                pattern: Some(Pattern::Sequential),
+                block_bytes: Some(256 << 10),
+                queue_depth: Some(1),
+                jobs: Some(1),
+                ..Load::new(NAME, Op::Read)
+            });
+            figure.operations(scaled(&found, 1, 2));
+            figure.rate(printed(&found[3]).zip(unit(&found[4], Base::Binary)).map(|(rate, unit)| rate.times(unit)));
+            report.figures.push(figure);
+        }
+        end += 2;
+    }
+    if report.is_empty() {
+        return Section::nothing(at + 1, text.number(at), "nench without a result of ioping");
+    }
+    Section::from_report(report, end)
 }
 
 /// Direction and size of a request by the command above, of this target: it reads 4 KiB unless options say otherwise
@@ -170,14 +217,14 @@ impl Latency {
     }
 
     /// The same where nothing tells what the requests did.
-    fn score(self, report: &mut Report, iops: Option<Printed>) {
+    fn score(self, report: &mut Report, of: &str, iops: Option<Printed>) {
         if let Some(finding) = self.contradiction(iops) {
             report.find(finding);
             return;
         }
         for (name, time) in [("mean", self.mean), ("longest", self.max)] {
             if time.value > 0.0 {
-                report.score(&format!("ioping {name} time of a request"), time.value, "ns", false);
+                report.score(&format!("{of} {name} time of a request"), time.value, "ns", false);
             }
         }
     }

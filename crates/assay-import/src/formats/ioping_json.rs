@@ -69,20 +69,23 @@ impl Format for IopingJson {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.long_line(at).trim();
-        if !line.starts_with("[{") {
+        // jq and editors put the first object into a line of its own.
+        let apart = || line == "[" && text.long_line(at + 1).trim().starts_with('{');
+        if !line.starts_with("[{") && !apart() {
             return false;
         }
         let has = |lines: std::ops::Range<usize>, name: &str| {
             lines.into_iter().any(|line| text.long_line(line).contains(name))
         };
-        has(at..at + 3, "\"timestamp\"") && has(at..at + 8, "\"fstype\"")
+        has(at..at + 4, "\"timestamp\"") && has(at..at + 9, "\"fstype\"")
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
         let mut end = at;
         while end < text.len().min(at + LONGEST) {
             end += 1;
-            if text.long_line(end - 1).trim().ends_with("}]") || self.begins(text, end) {
+            let line = text.long_line(end - 1).trim();
+            if line.ends_with("}]") || line == "]" || self.begins(text, end) {
                 break;
             }
         }

@@ -330,7 +330,9 @@ fn option(parsed: &mut Parsed, report: &mut Report, name: &str, value: &str) -> 
         "clients" => parsed.tasks = value.split(' ').next().and_then(|tasks| tasks.parse().ok()),
         "xfersize" => parsed.transfer = size(),
         "aggregate filesize" => parsed.aggregate = size(),
-        "Commencing write performance test" | "Commencing read performance test" => {}
+        "Commencing write performance test" | "Commencing read performance test" => {
+            report.created = report.created.take().or_else(|| date::of_ctime(value));
+        }
         _ => return false,
     }
     true

@@ -289,7 +289,8 @@ impl IozoneRun {
     /// Options of a command line, where one stands in the line.
     fn options(&mut self, line: &str) {
         let Some(arguments) =
-            commands(line, NAME).into_iter().find(|arguments| arguments.iter().any(|word| word.starts_with('-')))
+            // It takes options alone: prose names it, too.
+            commands(line, NAME).into_iter().find(|arguments| arguments.first().is_some_and(|word| word.starts_with('-')))
         else {
             return;
         };

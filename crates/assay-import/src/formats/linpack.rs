@@ -38,6 +38,13 @@ static ROW: LazyLock<Regex> =
 /// The heading of the rows, which people copy without the title of the table.
 static HEADING: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*Reps\s+Time\(s\)\s+DGEFA\s+DGESL\s+OVERHEAD\s+KFLOPS\s*$"));
+/// The table of clinpack, above its rating: `dgefa dgesl total kflops unit ratio`.
+static OLD_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)^\s*[ds]gefa\s+[ds]gesl\s+total\s+([kmg])flops\s+unit\s+ratio\s*$"));
+static OLD_ROW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s*[0-9.]+\s+[0-9.]+\s+[0-9.]+\s+([0-9.]+)\s+[0-9.]+\s+[0-9.]+\s*$"));
+/// What its title says.
+static OLD_TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(rolled|unrolled)\s+(single|double)\s+precision\b"));
 /// Digits that numbers have: 15 of double precision, 6 of single.
 static DIGITS: LazyLock<Regex> = LazyLock::new(|| regex(r"Machine precision: +(\d+) digits"));
 /// NVIDIA's has a shorter code, and behind the rate that of one processor.
@@ -60,7 +67,7 @@ impl Format for Linpack {
 
     fn begins(&self, text: &Text, at: usize) -> bool {
         let line = text.line(at);
-        is_rating(line) || line.contains(TABLE) || is_hpl(line) || is_untitled(text, at)
+        is_rating(line) || line.contains(TABLE) || is_hpl(line) || is_untitled(text, at) || is_old(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -71,7 +78,7 @@ impl Format for Linpack {
         if is_hpl(line) {
             return hpl(text, at);
         }
-        table(text, at)
+        if is_old(text, at) { old(text, at) } else { table(text, at) }
     }
 }
 
@@ -90,6 +97,43 @@ fn is_untitled(text: &Text, at: usize) -> bool {
     };
     is_heading(at)
         || line.contains("Array size ") && SIZE.is_match(line) && (at + 1..at + MOST_TO_HEADING).any(is_heading)
+}
+
+/// Whether a table of clinpack begins whose rating, which stands below it, is lost.
+fn is_old(text: &Text, at: usize) -> bool {
+    let line = text.line(at);
+    if !(line.contains("gefa") && OLD_HEADING.is_match(line)) {
+        return false;
+    }
+    let mut below = (at + 1..text.len().min(at + MOST_LINES)).map(|next| text.line(next));
+    (at + 1..at + MOST_TO_ROW).any(|row| OLD_ROW.is_match(text.line(row))) && !below.any(is_rating)
+}
+
+/// The table of clinpack: like its rating the lesser of two averages, those of the arrays' two leading dimensions.
+fn old(text: &Text, at: usize) -> Section {
+    let prefix = OLD_HEADING.captures(text.line(at)).map_or_else(String::new, |found| found[1].to_owned());
+    let mut blocks: Vec<Vec<f64>> = vec![Vec::new()];
+    let mut end = at + 1;
+    for line in at + 1..text.len().min(at + MOST_LINES) {
+        let said = text.line(line);
+        if let Some(row) = OLD_ROW.captures(said) {
+            let rate = flops(&row[1], &prefix);
+            blocks.last_mut().into_iter().for_each(|block| block.extend(rate));
+            end = line + 1;
+        } else if said.contains("leading dimension") {
+            blocks.push(Vec::new());
+        } else if !said.trim().is_empty() {
+            break;
+        }
+    }
+    let means = blocks.iter().filter(|block| !block.is_empty());
+    let rate = means.map(|block| block.iter().sum::<f64>() / block.len() as f64).reduce(f64::min);
+    let Some(rate) = rate else { return Section::nothing(end, text.number(at), "LINPACK gave no figure") };
+    let title = (at.saturating_sub(MOST_TO_HEADING)..at).rev().find_map(|line| OLD_TITLE.captures(text.line(line)));
+    let title = title.map(|title| format!(", {} precision, {}", title[2].to_lowercase(), title[1].to_lowercase()));
+    let mut report = Report::new(NAME);
+    report.score(&format!("LINPACK 100x100{}", title.unwrap_or_default()), rate, "Mflop/s", true);
+    Section::from_report(report, end)
 }
 
 fn is_hpl(line: &str) -> bool {

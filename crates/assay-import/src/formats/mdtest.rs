@@ -50,7 +50,8 @@ impl Format for Mdtest {
             let filled = (at + 1..text.len().min(at + LONGEST)).map(|next| text.line(next).trim());
             filled.filter(|next| !next.is_empty()).take(MOST_BETWEEN).any(|next| RATE.is_match(next))
         };
-        is_title(line) || (is_summary(line) || line.contains("Std Dev") && COLUMNS.is_match(line)) && below()
+        let columns = || line.contains("Std Dev") && COLUMNS.is_match(line) && !is_of_times(text, at);
+        is_title(line) || (is_summary(line) || columns()) && below()
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -78,7 +79,7 @@ impl Format for Mdtest {
             {
                 let runs = summary[1].parse().unwrap_or(1);
                 statistic = Some(if runs > 1 { Statistic::MeanOf(runs) } else { Statistic::One });
-            } else if statistic.is_none() && COLUMNS.is_match(line) {
+            } else if statistic.is_none() && COLUMNS.is_match(line) && !is_of_times(text, number) {
                 // The line above says of how many iterations these are the means.
                 statistic = Some(Statistic::One);
                 report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Runs]) });
@@ -106,6 +107,12 @@ fn is_title(line: &str) -> bool {
 /// Whether the rates begin: those of times have a heading of the same shape.
 fn is_summary(line: &str) -> bool {
     line.contains("SUMMARY") && !line.contains("time") && SUMMARY.is_match(line)
+}
+
+/// Whether the heading of columns at line `at` is that of times, in seconds: their rows look like those of rates.
+fn is_of_times(text: &Text, at: usize) -> bool {
+    let mut above = (at.saturating_sub(MOST_BETWEEN)..at).rev().map(|line| text.line(line).trim());
+    above.find(|line| !line.is_empty()).is_some_and(|line| line.contains("SUMMARY time"))
 }
 
 /// `04/29/2022 12:16:07`.

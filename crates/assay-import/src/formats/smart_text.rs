@@ -64,8 +64,12 @@ static FAHRENHEIT: LazyLock<Regex> =
 /// Hours of a SAS disk: `Accumulated power on time, hours:minutes 51234:11`.
 static HOURS: LazyLock<Regex> = LazyLock::new(|| regex(r"^Accumulated power on time, hours:minutes ([0-9]+):[0-9]+"));
 
+/// A row of the error counter log of a SAS disk, whose last numbers are gigabytes and errors that stayed.
+static COUNTERS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(read|write|verify): +(?:[0-9]+ +){5}([0-9]+(?:[.,][0-9]+)?) +([0-9]+)$"));
+
 /// Names of health as both tools print them, in small letters with a line between words, and those of smartctl's JSON.
-const NAMES: [(&str, &str); 23] = [
+const NAMES: [(&str, &str); 25] = [
     ("critical_warning", "critical_warning"),
     ("temperature", "temperature_celsius"),
     ("current_drive_temperature", "temperature_celsius"),
@@ -89,6 +93,8 @@ const NAMES: [(&str, &str); 23] = [
     ("warning_comp._temperature_time", "warning_temp_time"),
     ("critical_comp._temperature_time", "critical_comp_time"),
     ("elements_in_grown_defect_list", "scsi_grown_defect_list"),
+    ("accumulated_start-stop_cycles", "accumulated_start_stop_cycles"),
+    ("accumulated_load-unload_cycles", "accumulated_load_unload_cycles"),
 ];
 
 impl Format for SmartText {
@@ -370,6 +376,11 @@ fn take(report: &mut Report, line: &str) -> bool {
     }
     if let Some(hours) = HOURS.captures(line) {
         insert(report, "power_on_hours", &hours[1]);
+        return true;
+    }
+    if let Some(counters) = COUNTERS.captures(line) {
+        insert(report, &format!("{}_gigabytes_processed", &counters[1]), &counters[2].replace(',', "."));
+        insert(report, &format!("{}_total_uncorrected_errors", &counters[1]), &counters[3]);
         return true;
     }
     let Some((name, value)) = line.split_once(':') else { return false };

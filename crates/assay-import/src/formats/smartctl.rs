@@ -161,6 +161,16 @@ fn report(value: &Value) -> Report {
     if value["smart_status"].is_object() || value["temperature"].is_object() {
         add("firmware", &value["firmware_version"]);
     }
+    // Of a SAS disk, by the names within their objects.
+    add("scsi_grown_defect_list", &value["scsi_grown_defect_list"]);
+    for name in ["accumulated_start_stop_cycles", "accumulated_load_unload_cycles"] {
+        add(name, &value["scsi_start_stop_cycle_counter"][name]);
+    }
+    for op in ["read", "write", "verify"] {
+        for name in ["gigabytes_processed", "total_uncorrected_errors"] {
+            add(&format!("{op}_{name}"), &value["scsi_error_counter_log"][op][name]);
+        }
+    }
     for (name, value) in value["nvme_smart_health_information_log"].as_object().into_iter().flatten() {
         // As in the text, and where smartctl gives it a name of its own.
         add(if name == "temperature" { "temperature_celsius" } else { name }, value);

@@ -57,6 +57,8 @@ static MEMORY: LazyLock<Regex> = LazyLock::new(|| regex(r"([0-9.]+) Mi?B transfe
 static OPERATIONS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^(?:Total operations|Operations performed): +[0-9]+ \( *[0-9.]+ (?:per second|ops/sec)\)$")
 });
+/// `128 files, 16MiB each`.
+static FILES: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d{1,9} files, [0-9.]+ ?[KMGT]?i?[Bb] each$"));
 /// `read:  IOPS=7605.97 118.84 MiB/s (124.61 MB/s)`, as 1.1 prints.
 static IOPS: LazyLock<Regex> = LazyLock::new(|| regex(r"^(read|write|fsync): +IOPS=([0-9.]+)(?: +([0-9.]+) MiB/s)?"));
 
@@ -157,6 +159,8 @@ fn is_above(text: &Text, at: usize) -> bool {
     let line = text.line(at).trim();
     let first = line.starts_with("Number of threads: ")
         || line.starts_with("Extra file open flags: ")
+        || line.ends_with("each") && FILES.is_match(line)
+        || line.ends_with(" total file size")
         || line.starts_with("Prime numbers limit: ")
         || line.starts_with("Maximum prime number checked in CPU test: ");
     let is_result = |line: &str| line == "File operations:" || line.starts_with("Operations performed: ");

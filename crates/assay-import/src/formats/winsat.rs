@@ -30,6 +30,10 @@ static ROW: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Another row below those of the rates, in the language of the system: `> Latency: Maximum   8.49 ms   8.2`.
+static OTHER: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?://)?(?:> )?(\S.*?) {2,}([0-9]+[.,][0-9]+) (ms|ms/IO|units) +([0-9]+[.,][0-9]+)$"));
+
 impl Format for Winsat {
     fn name(&self) -> &'static str {
         NAME
@@ -56,7 +60,8 @@ impl Format for Winsat {
                 break;
             }
             let Some(row) = ROW.captures(line) else {
-                if line.trim_start_matches('/').starts_with("> ") {
+                // The mark in front of all lines may be gone, as that of a quoted mail.
+                if other(&mut report, line) || line.trim_start_matches('/').starts_with("> ") {
                     end = number + 1;
                 }
                 continue;
@@ -80,6 +85,19 @@ impl Format for Winsat {
         report.find(Finding::NotTold { tool: NAME.to_owned(), untold: Untold::Megabyte { taken_bytes: 1_000_000 } });
         Section::from_report(report, end)
     }
+}
+
+/// Takes a row that is none of a rate: its score, and its time where it has one. Whether the line is one.
+fn other(report: &mut Report, line: &str) -> bool {
+    let Some(row) = OTHER.captures(line) else { return false };
+    let name = format!("{NAME} {}", &row[1]);
+    if let Some(time) = decimal(&row[2]).filter(|_| &row[3] != "units") {
+        report.score(&format!("{name}, time"), time, &row[3], false);
+    }
+    if let Some(score) = decimal(&row[4]) {
+        report.score(&name, score, "", true);
+    }
+    true
 }
 
 fn is_row(line: &str) -> bool {

@@ -1,8 +1,9 @@
 //! YABS (`yabs.sh`, <https://github.com/masonr/yet-another-bench-script>): its tables of fio, and its JSON (`-j`).
 //!
 //! Each column is one call of fio: `--rw=randrw --rwmixread=50 --bs=… --iodepth=64 --numjobs=2 --direct=1 --runtime=30`, and of
-//! its terse form the rates (`disk_test`). What it calls MB/s are the KiB/s of fio by 1000: 1,024,000 bytes. Operations are cut
-//! off, `97.1k`, so those of a figure come from its rate.
+//! its terse form the rates (`disk_test`). Up to July 2026 what it calls MB/s are the KiB/s of fio by 1000, 1,024,000 bytes,
+//! since then 10^6 (`format_speed`, its change 3125fed): the version tells which, or operations and block size. Operations are
+//! cut off, `97.1k`, so those of a figure come from its rate.
 
 use std::sync::LazyLock;
 
@@ -25,6 +26,10 @@ const MOST_ABOVE: usize = 45;
 const MOST_BETWEEN: usize = 4;
 /// Most lines of the list of its JSON.
 const MOST_JSON: usize = 400;
+/// The first version whose MB/s are 10^6 bytes.
+const DECIMAL_FROM: &str = "2026-07-03";
+/// Share by which operations may differ from those by rate and block size, beside what both were cut off by.
+const NEAR: f64 = 0.003;
 /// Share by which reads and writes may differ from their sum.
 const UNLIKE: f64 = 0.02;
 
@@ -96,7 +101,7 @@ fn tables(report: &mut Report, text: &Text, at: usize) -> usize {
         report.medium.device = place.starts_with("/dev/").then(|| place.clone());
         report.medium.path = place;
     }
-    let mut columns: Vec<Column> = Vec::new();
+    let (mut done, mut columns): (Vec<Column>, Vec<Column>) = (Vec::new(), Vec::new());
     let mut end = at + 1;
     for number in at..text.len() {
         let line = text.line(number).trim();
@@ -107,10 +112,10 @@ fn tables(report: &mut Report, text: &Text, at: usize) -> usize {
             let of = |found: regex_lite::Captures<'_>| size(&found[1], &found[2]);
             let sizes: Vec<u64> = BLOCK.captures_iter(line).filter_map(of).collect();
             // The same again is another run.
-            if sizes.iter().any(|size| columns.iter().any(|known| known.block == *size)) {
+            if sizes.iter().any(|size| done.iter().chain(&columns).any(|known| known.block == *size)) {
                 break;
             }
-            add(report, &mut columns, share);
+            done.append(&mut columns);
             columns = sizes.into_iter().map(|block| Column { block, ..Column::default() }).collect();
             end = number + 1;
         } else if let Some(row) = ROW.captures(line).filter(|_| !columns.is_empty()) {
@@ -139,8 +144,34 @@ fn tables(report: &mut Report, text: &Text, at: usize) -> usize {
             end = number + 1;
         }
     }
-    add(report, &mut columns, share);
+    done.append(&mut columns);
+    if report.version.as_deref().is_some_and(|version| version >= DECIMAL_FROM) || is_decimal(&done) {
+        let decimal = |rate: Option<Printed>| rate.map(|rate| rate.times(1.0 / 1.024));
+        done.iter_mut().for_each(|column| column.rates = column.rates.map(decimal));
+    }
+    add(report, &mut done, share);
     end
+}
+
+/// Whether operations and block sizes say that rates are by 1000, where they were taken to be KiB/s by 1000.
+fn is_decimal(columns: &[Column]) -> bool {
+    let mut only = [0_u32; 2];
+    for column in columns {
+        for (rate, operations) in column.rates.into_iter().zip(column.operations).filter_map(|(r, o)| r.zip(o)) {
+            // Both are cut off.
+            let fits = |scale: f64| {
+                let least = rate.value * scale / column.block as f64;
+                let most = (rate.value + rate.step) * scale / column.block as f64;
+                least <= (operations.value + operations.step) * (1.0 + NEAR) && most >= operations.value * (1.0 - NEAR)
+            };
+            match (fits(1.0), fits(1.0 / 1.024)) {
+                (true, false) => only[0] += 1,
+                (false, true) => only[1] += 1,
+                _ => {}
+            }
+        }
+    }
+    only[1] > only[0]
 }
 
 /// The cells of a row. Those of a table of Markdown have lost their bars; then each ends with its operations.

@@ -152,7 +152,8 @@ pub(super) fn without_cut_number(lines: &mut [Line]) {
 
 /// Words of a heading whose tool divides its columns by bars: the totals of diskspd, whose title people put there too, and its
 /// percentiles.
-const OWN: [&str; 8] = ["thread", "%-ile", "total io", "totalio", "read io", "readio", "write io", "writeio"];
+const OWN: [&str; 9] =
+    ["thread", "i/o per s", "%-ile", "total io", "totalio", "read io", "readio", "write io", "writeio"];
 /// Most columns of a table, and the widest that is kept below one another: those of tools are narrower.
 const MOST_COLUMNS: usize = 40;
 const WIDEST: usize = 40;

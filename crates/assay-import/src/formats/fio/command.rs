@@ -15,6 +15,9 @@ use crate::text::Text;
 
 /// Most lines between a command and its output, those of the command included.
 const MOST_ABOVE: usize = 24;
+/// Most lines from the name of a file of jobs to its call, and to its first section.
+const MOST_OF_FILE: usize = 80;
+const MOST_TO_FILE: usize = 4;
 /// Most options of a command.
 const MOST_OPTIONS: usize = 500;
 /// Lines that may stand between a command and its output begin with these.
@@ -51,6 +54,9 @@ impl Command {
             let here = text.line(line).trim();
             if let Some(words) = words(text, line, at) {
                 return Self::from_words(&words, line);
+            }
+            if let Some(file) = file_called(text, line) {
+                return Self::from_file(text, line, &file);
             }
             let goes_on = is_options(here) || goes_on(here) || is_cut_off(text, line);
             // Beside the output in a result of Ansible stands what else is known of the command.
@@ -96,6 +102,47 @@ impl Command {
             command.jobs.push(("fio".to_owned(), shared));
         }
         (!command.jobs.is_empty()).then_some(command)
+    }
+
+    /// The jobs of a file that is shown above its call, below its name: `cat job.fio`.
+    fn from_file(text: &Text, call: usize, file: &str) -> Option<Self> {
+        let name = file.rsplit('/').next()?;
+        let begins = |line: &usize| {
+            let shown = text.line(*line);
+            // Empty lines and fences may stand between.
+            shown.contains(name) && (line + 1..line + MOST_TO_FILE).any(|next| text.line(next).trim().starts_with('['))
+        };
+        let shown = (call.saturating_sub(MOST_OF_FILE)..call).rev().find(begins)?;
+        let mut command = Self { jobs: Vec::new(), line: shown };
+        let (mut shared, mut global) = (BTreeMap::new(), true);
+        let mut begun = false;
+        for line in shown + 1..call {
+            let line = text.line(line).trim();
+            if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                (begun, global) = (true, section == "global");
+                if !global {
+                    command.jobs.push((section.to_owned(), shared.clone()));
+                }
+                continue;
+            }
+            if line.is_empty() || line.starts_with(['#', ';']) || !begun {
+                continue;
+            }
+            let (key, value) = line.split_once('=').unwrap_or((line, "1"));
+            let is_option = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            // What is no option stands below the file.
+            if !is_option {
+                break;
+            }
+            if value.contains('$') {
+                return None;
+            }
+            let options = if global { &mut shared } else { command.jobs.last_mut().map(|(_, options)| options)? };
+            if options.len() < MOST_OPTIONS {
+                options.insert(key.to_owned(), value.trim().to_owned());
+            }
+        }
+        (!command.jobs.is_empty() && command.jobs.len() <= MOST_OPTIONS).then_some(command)
     }
 
     /// Gives a job that tells no options those of the command, unless they contradict what it tells; the contradiction.
@@ -192,6 +239,17 @@ fn contradiction(
     let asked = load::block_sizes(block, base);
     let differs = asked.iter().zip(definition.blocks).find_map(|(asked, used)| asked.zip(used).filter(|(a, b)| a != b));
     differs.and_then(|(_, used)| found("bs", block, used.to_string()))
+}
+
+/// The file of jobs that a call of fio in line `at` names as its only argument.
+fn file_called(text: &Text, at: usize) -> Option<String> {
+    let line = text.line(at);
+    let words =
+        line.contains("fio").then(|| commands(line.trim(), "fio"))?.into_iter().find(|words| !words.is_empty())?;
+    match words.as_slice() {
+        [file] if file.contains('.') && !file.starts_with('-') => Some(file.clone()),
+        _ => None,
+    }
 }
 
 /// The words of a call of fio in line `at`, which may go on in the lines up to `before`.

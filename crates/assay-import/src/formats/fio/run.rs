@@ -83,6 +83,10 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
             if !call.is_empty() {
                 break;
             }
+            // One that was stopped has no result: the next has a command of its own.
+            if call.begun.is_some() {
+                call.command = Command::above(text, line);
+            }
             let found = text::definition_at(text, line);
             let end = found.as_ref().map(|(_, end)| *end);
             call.define(found.map(|(definition, _)| definition));
@@ -108,14 +112,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
         } else if let Some((side, end)) =
             Some(line).filter(|_| call.is_empty()).and_then(|at| status::status_lines(text, at))
         {
-            call.sums.push(Job {
-                // The output does not say whether the directions belong to one job.
-                name: status::file_of(here).unwrap_or_default().to_owned(),
-                group: LINES + u32::try_from(call.sums.len()).unwrap_or(0),
-                sides: vec![side],
-                missing: Some(JobPart::AllButLines),
-                ..Job::default()
-            });
+            call.line_alone(side, status::file_of(here));
             Some(end)
         } else if let Some(version) = version(here) {
             call.version = call.version.or(Some(version));
@@ -229,6 +226,27 @@ impl Call {
         self.created = self.created.take().or_else(|| date::of_ctime(&rest));
         self.trims |= (at..end).any(|line| text.line(line).trim_start().starts_with("trim"));
         Some(end)
+    }
+
+    /// Takes the line of a direction without a result. Below the only job that was to start it is of that one; else the
+    /// output does not say whether the directions belong to one job.
+    fn line_alone(&mut self, side: Side, file: Option<&str>) {
+        let only = match self.definitions.as_slice() {
+            [only] if file.is_none() => Some((only.name.clone(), only.group)),
+            _ => None,
+        };
+        if let (Some((name, group)), [first]) = (&only, self.sums.as_mut_slice())
+            && (&first.name, &first.group) == (name, group)
+            && first.sides.iter().all(|known| known.op != side.op)
+        {
+            first.sides.push(side);
+            return;
+        }
+        let of_only = only.filter(|_| self.sums.is_empty());
+        let (name, group) = of_only.unwrap_or_else(|| {
+            (file.unwrap_or_default().to_owned(), LINES + u32::try_from(self.sums.len()).unwrap_or(0))
+        });
+        self.sums.push(Job { name, group, sides: vec![side], missing: Some(JobPart::AllButLines), ..Job::default() });
     }
 
     /// Takes the other direction of the last result, where it was to mix and prose stands between; the first line behind

@@ -128,11 +128,16 @@ fn direction_of_cell(line: &str) -> Option<Side> {
 
 /// The same with its latencies, which may follow it, and the first line behind them.
 pub(super) fn status_lines(text: &Text, at: usize) -> Option<(Side, usize)> {
-    status_direction(text.line(at))?;
-    let (whole, mut end) = unwrapped(text, at);
-    let mut side = status_direction(&whole)?;
+    let alone = status_direction(text.line(at))?;
+    let (whole, end) = unwrapped(text, at);
+    // A mark behind it, such as a comma of code, looks like a wrapped line; what follows may be another one.
+    let another = (at + 1..end).any(|line| status_direction(text.line(line)).is_some());
+    let whole = status_direction(&whole).filter(|_| !another);
+    let (mut side, mut end) = whole.map_or((alone, at + 1), |side| (side, end));
     let mut percentiles = None;
-    while end < text.len() && OF_LATENCY.iter().any(|word| text.line(end).trim().starts_with(word)) {
+    // A row of a table begins as a line of percentiles does.
+    let latency = |line: &str| OF_LATENCY.iter().any(|word| line.trim().starts_with(word));
+    while end < text.len() && latency(text.line(end)) && status_direction(text.line(end)).is_none() {
         let (whole, next) = unwrapped(text, end);
         latencies(&mut side, whole.trim(), &mut percentiles);
         end = next;
