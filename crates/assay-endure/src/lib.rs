@@ -29,7 +29,7 @@ pub use layout::{CELLS, Layout, PAGE_BYTES, Phase, SLICES, Task, block_at, order
 pub use log::{Keep, Log, LogError, Replayed, frame, replay};
 pub use map::{COLUMNS, Changed, Map};
 pub use medium::{Fault, Latencies, Medium, Refused, Trouble};
-pub use recognise::{Recognised, recognise, unit_on};
+pub use recognise::{Recognised, has_begun, recognise, unit_on};
 pub use resting::NoRest;
 pub use stamp::{SECTOR, Stamp, mixed};
 pub use state::{Done, State};

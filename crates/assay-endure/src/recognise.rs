@@ -1,6 +1,6 @@
 //! Whether a medium is the one of a test, by the stamps on it: under any name, in any reader.
 
-use crate::layout::{PAGE_BYTES, Task};
+use crate::layout::{PAGE_BYTES, Task, block_at};
 use crate::medium::{Fault, Medium};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
@@ -85,6 +85,17 @@ pub fn unit_on(medium: &mut dyn Medium) -> Option<u64> {
         }
     }
     seen.into_iter().max_by_key(|(_, count)| *count).map(|(unit, _)| unit)
+}
+
+/// Whether a medium holds the first blocks of a test of random blocks, whose number and pages are known: too few for
+/// [`unit_on`] to find.
+pub fn has_begun(medium: &mut dyn Medium, unit: u64, pages: u64) -> bool {
+    let mut page = vec![0; PAGE_BYTES as usize];
+    (0..PLACES.min(pages)).any(|place| {
+        let number = block_at(unit, 1, place, pages);
+        let read = medium.read(number * PAGE_BYTES, &mut page).is_ok();
+        read && Stamp::read(&page[..SECTOR]).is_some_and(|stamp| stamp.unit == unit)
+    })
 }
 
 /// Whether a page was written in an earlier slice. In the first cycle of random blocks each place may have been.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use assay_core::endurance::WearLoad;
 
-use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Task};
+use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Task, block_at};
 use crate::medium::{Fault, Medium, Trouble};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
@@ -50,6 +50,29 @@ pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, page: &mu
         _ if 2 * newer >= all => Trouble::LogBehind,
         _ if 2 * others >= all => Trouble::Exchanged,
         _ => Trouble::LostAll,
+    })
+}
+
+/// Places of a later cycle that are looked for.
+const LATER: u64 = 64;
+
+/// Whether the medium holds a cycle that is later than that of the log: then the log is an older copy, and what the medium holds
+/// must not be taken for lost. The first pages that the next cycle writes are read, and pages all over the area.
+pub(crate) fn holds_later(medium: &mut dyn Medium, state: &State, task: Task, page: &mut [u8]) -> bool {
+    let layout = *state.layout();
+    let next = Task { cycle: task.cycle + 1, ..Task::FIRST };
+    let first = match layout.load {
+        WearLoad::RandomSync { .. } => {
+            (0..4).map(|place| block_at(layout.unit, next.cycle, place, layout.pages)).collect()
+        }
+        WearLoad::Whole | WearLoad::Other => vec![layout.slice(next.slice(layout.unit)).start],
+    };
+    let anywhere = (0..LATER).map(|draw| mixed(layout.unit ^ draw, task.cycle) % layout.pages);
+    first.into_iter().chain(anywhere).any(|number| {
+        let is_later = |stamp: Stamp| {
+            stamp.unit == layout.unit && stamp.address == number * PAGE_SECTORS && stamp.round > task.cycle
+        };
+        medium.read(number * PAGE_BYTES, page).is_ok() && Stamp::read(&page[..SECTOR]).is_some_and(is_later)
     })
 }
 

@@ -78,6 +78,8 @@ pub struct Wear<M, K> {
     found: Vec<u8>,
     /// A page of the slice under way that took a write, where no other place is known to hold anything.
     accepted: Option<u64>,
+    /// Whether the medium was compared with the log since it was attached.
+    compared: bool,
     /// Writes that failed and were not written again yet.
     refusals: Vec<Refused>,
     clock: Clock,
@@ -103,6 +105,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             wanted: buffer(),
             found: buffer(),
             accepted: None,
+            compared: false,
             refusals: Vec::new(),
             clock: Clock::default(),
         }
@@ -126,6 +129,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// Goes on with the medium after it was attached anew.
     pub fn attach(&mut self, medium: M) {
         self.medium = medium;
+        self.compared = false;
     }
 
     /// Logs an entry that is no slice.
@@ -147,6 +151,13 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             return Ok(Step::Ended(self.state.end()));
         }
         let task = self.state.task();
+        if !self.compared {
+            let page = &mut self.found[..PAGE_BYTES as usize];
+            if sentinel::holds_later(&mut self.medium, &self.state, task, page) {
+                return Ok(Step::Trouble(Trouble::LogBehind));
+            }
+            self.compared = true;
+        }
         let done = match task.phase {
             Phase::Write => self.write(task, goes_on),
             Phase::Read => self.read(task, goes_on),
@@ -361,8 +372,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         let accepted = self.accepted;
         let takes = match (takes, accepted) {
             (Some(takes), _) => takes,
-            (None, Some(page)) => self.rewritten(task, page..page + 1)?,
-            (None, None) => false,
+            (None, Some(page)) if !pages.contains(&page) && self.rewritten(task, page..page + 1)? => true,
+            (None, _) => self.takes_elsewhere(task)?,
         };
         if !takes {
             return Err(Left::Trouble(Trouble::RefusesWrites));
@@ -375,6 +386,27 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         }
         self.holds(task, Fault::Errs)?;
         Ok(refused)
+    }
+
+    /// Whether the medium takes writes where no place is known to hold anything: at pages of slices that come later in the cycle,
+    /// else at pages of earlier ones that hold what was written.
+    fn takes_elsewhere(&mut self, task: Task) -> Result<bool, Left> {
+        for index in task.index + 1..SLICES {
+            for page in self.samples(Task { index, ..task }) {
+                if self.keeps(task, page)? != Kept::Refused {
+                    return Ok(true);
+                }
+            }
+        }
+        let layout = *self.state.layout();
+        for index in 0..task.index {
+            for page in self.samples(Task { index, ..task }) {
+                if self.holds_page(layout, page, task.cycle)? && self.rewritten(task, page..page + 1)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Whether pages take their content.

@@ -403,7 +403,7 @@ mod tests {
         assert!(document.finding.ends_with("1 alarm is open"), "{}", document.finding);
         let text = document.markdown();
         assert!(text.contains("got worse: random read −1") && text.contains("assay watch ack card/1"), "{text}");
-        let svg = picture(&[watched.clone()]).unwrap().svg();
+        let svg = picture(std::slice::from_ref(&watched)).unwrap().svg();
         assert!(svg.contains("random read, IOPS") && svg.contains("2025-01-01"), "{svg}");
         // Its line is red, as those of the other events are not.
         assert!(svg.contains("#b02318"), "{svg}");

@@ -191,9 +191,7 @@ impl Finding {
             Self::HealthTimedOut { .. } => "read it by hand (smartctl, mmc, nvme); a medium that hangs may be dying",
             Self::Swapped { .. } => "free memory, or swapoff during the run",
             Self::Drift { .. } => "measure for longer (--budget), or cold and warm separately",
-            Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => {
-                "measure with more --repeats; the page shows each second"
-            }
+            Self::TwoSpeeds { .. } | Self::UnevenRepeats { .. } => "raise --repeats; the page shows each second",
             Self::SensorDropped { .. } => {
                 "run the command by hand: it must print a number and succeed; if no thread could be started, end other programs"
             }

@@ -299,6 +299,26 @@ fn a_log_older_than_the_medium_is_no_fault_of_the_medium() {
     assert_eq!(wear.look(), Some(Trouble::LogBehind));
 }
 
+/// The log is behind in a slice of writing, before anything is written. One that is behind within the cycle writes the same again.
+#[test]
+fn a_medium_that_is_a_cycle_ahead_of_the_log_is_not_written() {
+    for load in loads() {
+        for (slices, is_ahead) in [(0, false), (1, false), (31, false), (33, true), (40, true), (200, true)] {
+            let mut life = Life::new(6, Model::new(SECTORS, vec![NEVER; SECTORS as usize]), load);
+            life.live(2);
+            let copy = life.log.borrow().clone();
+            let state = replayed(&mut copy.clone());
+            let log = Rc::new(RefCell::new(copy.clone()));
+            let mut ahead = Wear::new(life.medium.clone(), Memory::new(log), state);
+            (0..slices).for_each(|_| assert!(matches!(ahead.step(&mut |_| true), Ok(Step::Done(_)))));
+            let state = replayed(&mut copy.clone());
+            let mut wear = Wear::new(life.medium.clone(), Memory::new(Rc::new(RefCell::new(copy))), state);
+            let step = wear.step(&mut |_| true);
+            assert_eq!(matches!(step, Ok(Step::Trouble(Trouble::LogBehind))), is_ahead, "{load:?} {slices}: {step:?}");
+        }
+    }
+}
+
 /// A life in which something happens at a random operation, before the sectors wear out.
 fn eventful(seed: u64, event: Event, scene: Scene, load: WearLoad) -> (State, Vec<Fate>) {
     let mut rng = Rng(seed ^ 0x5555);

@@ -69,19 +69,13 @@ fn sentence(advice: &NasAdvice) -> String {
     let unknown = total - local - nas;
     let needs = |need| with(NasVerdict::CannotTell(need));
     if unknown < total {
-        let volume = match needs(Need::Volume) {
+        let because = |need, why: &str| match needs(need) {
             0 => String::new(),
-            n => format!(" ({n} because the random IOPS of the volume are unknown: --nas-iops, or measure them)"),
+            n => format!(" ({n} because {why})"),
         };
-        let held = match needs(Need::Bus) {
-            0 => String::new(),
-            n => format!(" ({n} because {}: --what-if bus=RATE, or measure on a faster one)", held(advice)),
-        };
-        let best = match needs(Need::BestOf) {
-            0 => String::new(),
-            n => format!(" ({n} because the best of several runs is more than the medium does: measure it)"),
-        };
-        let volume = volume + &held + &best;
+        let volume = because(Need::Volume, "the random IOPS of the volume are unknown: --nas-iops, or measure them")
+            + &because(Need::Bus, &format!("{}: --what-if bus=RATE, or measure on a faster one", held(advice)))
+            + &because(Need::BestOf, "the best of several runs is more than the medium does: measure it");
         let decided = match (local, nas) {
             (_, 0) => format!("Local flash wins in {local} of {total} {things}"),
             (0, _) => format!("The NAS wins in {nas} of {total} {things}"),

@@ -11,7 +11,7 @@ use super::Cli;
 
 /// Options whose help differs between commands, with what each text begins with. Two beginnings are two meanings, which
 /// somebody found near enough to bear one name.
-const REVIEWED: [(&str, &[&str]); 22] = [
+const REVIEWED: [(&str, &[&str]); 23] = [
     ("all", &["Show everything in full: "]),
     // Records are grouped by what they are, units of a sheet by a column of it.
     ("by", &["Make a group of each ", "What makes a group: "]),
@@ -28,8 +28,10 @@ const REVIEWED: [(&str, &[&str]); 22] = [
     ("named", &["Name of the watch; made of that of the medium", "Name of the watch; the medium of a node"]),
     ("nodes", &["Nodes"]),
     // A report beside what is shown, the answer in place of it, or what the command is for.
-    ("output", &["Also write a report; ", "Write the answer to a file instead; ", "File to write"]),
+    ("output", &["Also write a report; ", "Write the answer to a file instead; ", "File to write", "With --status and the id"]),
     ("program", &["The program assay on the nodes; "]),
+    // What a check kept, or what the last cycle of a test wrote.
+    ("read-back", &["Read what an earlier check", "Read what the last cycle"]),
     // What was interrupted goes on, and on a cluster what is missing is repeated.
     ("resume", &["Resume ", "Repeat nodes whose record is missing"]),
     ("seed", &["Seed of the random numbers; "]),
@@ -45,7 +47,7 @@ const REVIEWED: [(&str, &[&str]); 22] = [
     ("until", &["Stop at the first sector ", "End of the test: "]),
     ("via", &["How nodes are reached"]),
     // In trouble, or after a cut.
-    ("wait", &["Time that a medium "]),
+    ("wait", &["Longest wait for a medium "]),
 ];
 
 /// An option of a command.

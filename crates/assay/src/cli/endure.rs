@@ -21,7 +21,7 @@ Examples:
                                      as databases and logs do
   assay endure --resume /dev/sdZ     goes on, in any reader
   assay endure /dev/sdX --overwrite /dev/sdX --until '1000 cycles' --retain 30d
-                                     then it rests; --resume reads it after 30 days
+                                     then --resume reads it in 30 days
   assay endure --read-back /dev/sdX  reads it now
   assay endure --status              all tests, and how far they are
   assay endure --status 4f0c -o map.svg
@@ -70,7 +70,7 @@ pub(crate) struct EndureArgs {
     #[arg(long, conflicts_with_all = ["overwrite", "until", "workload", "part", "control", "wait", "resume", "retain", "labels"])]
     pub(crate) read_back: bool,
 
-    /// Show tests; wear nothing
+    /// Show all tests; wear nothing
     #[arg(long, conflicts_with_all = ["overwrite", "until", "workload", "part", "control", "resume", "retain", "read_back", "labels"])]
     pub(crate) status: bool,
 

@@ -83,7 +83,7 @@ pub(crate) struct PowercutArgs {
     #[arg(long, conflicts_with_all = ["target", "overwrite", "size", "cut_command", "cuts", "writers", "check", "resume", "labels"])]
     pub(crate) status: bool,
 
-    /// Time that a medium is waited for after a cut
+    /// Longest wait for a medium after a cut
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = wait)]
     pub(crate) wait: Duration,
 

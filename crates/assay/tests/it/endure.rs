@@ -247,8 +247,11 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
 #[test]
 fn a_directory_is_worn_resumed_and_read_at_rest() {
     let place = Place::new();
-    endure(&place, &["medium", "--part", "1MiB", "--until", "1 cycles", "-q"]).succeeds();
-    endure(&place, &["medium", "--part", "1MiB", "-q"]).refuses(2, &["--resume"]);
+    let worn = ["medium", "--overwrite", "medium", "--part", "1MiB", "--until", "1 cycles", "-q"];
+    // The disk of the system is worn only where it is named once more.
+    endure(&place, &["medium", "--part", "1MiB", "-q"]).refuses(2, &["whose medium would wear out", "--overwrite"]);
+    endure(&place, &worn).succeeds();
+    endure(&place, &worn).refuses(2, &["--resume"]);
     endure(&place, &["--resume", "medium", "--until", "2 cycles", "-q"]).succeeds();
     let done = endure(&place, &["--read-back", "medium", "--json"]);
     let test = only(done.succeeds());

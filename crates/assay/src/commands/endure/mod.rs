@@ -14,7 +14,7 @@ use assay_core::endurance::{Endurance, LifeEnd, WearLoad};
 use assay_core::exit::Exit;
 use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
-use assay_endure::{Begin, Entry, Log, LogError, PAGE_BYTES, Recognised, State, recognise, unit_on};
+use assay_endure::{Begin, Entry, Log, LogError, PAGE_BYTES, Recognised, State, recognise};
 use assay_engine::Control;
 use jiff::Timestamp;
 
@@ -140,7 +140,7 @@ fn resumed(
     logs: &DataDirectory,
 ) -> Result<Beginning, Failure> {
     let path = shown(&opening.path);
-    let id = match unit_on(&mut opened.medium) {
+    let id = match target::unit_of(&mut opened.medium) {
         Some(unit) => format!("{unit:016x}"),
         None => of_the_same_unit(&opened, logs)?.ok_or_else(|| {
             Failure::usage(format!(

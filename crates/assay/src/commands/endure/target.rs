@@ -8,7 +8,7 @@ use assay_core::text::harmless;
 use assay_device::guard::{HeldDevice, check_raw};
 use assay_device::owned::{Access, Caching, Directory, OwnedError};
 use assay_device::{Sysroot, TargetInfo, look, look_by_dev};
-use assay_endure::{Attached, Fault, Medium, PAGE_BYTES, Refused, SLICES, Way, reserve, unit_on};
+use assay_endure::{Attached, Fault, Log, Medium, PAGE_BYTES, Refused, SLICES, Way, has_begun, reserve, unit_on};
 use assay_verify::files::{CheckPlan, CheckSettings, carried_path};
 
 use crate::cli::EndureArgs;
@@ -219,9 +219,31 @@ fn to_read(path: &Path, hang_after: Duration) -> Option<(Attached, TargetInfo)> 
 /// Whether a test whose log is here wrote what is on a device. The permit then needs no name: what would be lost is its
 /// own.
 fn stamped(path: &Path, hang_after: Duration) -> bool {
-    let unit = to_read(path, hang_after).and_then(|(mut medium, _)| unit_on(&mut medium));
+    let unit = to_read(path, hang_after).and_then(|(mut medium, _)| unit_of(&mut medium));
     let log = |unit: u64| Some(crate::state::directory().ok()?.join(LOGS).join(format!("{unit:016x}.log")));
     unit.and_then(log).is_some_and(|log| log.exists())
+}
+
+/// Longest log of a test that is still in its first cycle.
+const FIRST_CYCLE: u64 = 1 << 20;
+
+/// The number of the test whose stamps are on a medium: those that are found anywhere, or the first blocks of a test whose log is
+/// here.
+pub(super) fn unit_of(medium: &mut dyn Medium) -> Option<u64> {
+    if let Some(unit) = unit_on(medium) {
+        return Some(unit);
+    }
+    let logs = std::fs::read_dir(crate::state::directory().ok()?.join(LOGS)).ok()?;
+    let short = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "log")
+            && std::fs::metadata(path).is_ok_and(|meta| meta.len() <= FIRST_CYCLE)
+    };
+    let begun = |path: PathBuf| {
+        let state = Log::look(&path).ok()?;
+        let layout = *state.layout();
+        has_begun(medium, layout.unit, layout.pages).then_some(layout.unit)
+    };
+    logs.filter_map(|entry| Some(entry.ok()?.path())).filter(short).find_map(begun)
 }
 
 /// Stands for a medium that is not attached.
