@@ -224,7 +224,7 @@ impl<'a> Participants<'a> {
             }
             CoordinatorEvent::Left(number, reason) => {
                 let said = self.last_line(number);
-                let reason = if said.is_empty() { reason } else { said };
+                let reason = if said.is_empty() { reason } else { format!("{reason}; it said last: {said}") };
                 self.decide(number, Fate::Lost { reason });
             }
             CoordinatorEvent::Offered(..)

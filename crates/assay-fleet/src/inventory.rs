@@ -330,7 +330,8 @@ pub fn variables(binaries: Option<&PathBuf>, arguments: &[String]) -> Result<Map
         }
     }
     if !options.is_empty() {
-        variables.insert("assay_options".to_owned(), json!(options));
+        // Beside those of the inventory.
+        variables.insert("assay_run_options".to_owned(), json!(options));
     }
     Ok(variables)
 }
@@ -494,7 +495,7 @@ mod tests {
         let passed = variables(None, &words("--budget 5s --suite no-such-file --label a=b")).unwrap();
         assert_eq!(
             Value::Object(passed),
-            json!({ "assay_suite": "no-such-file", "assay_options": ["--budget", "5s", "--label", "a=b"] })
+            json!({ "assay_suite": "no-such-file", "assay_run_options": ["--budget", "5s", "--label", "a=b"] })
         );
         let passed = variables(None, &words("--suite=quick")).unwrap();
         assert_eq!(Value::Object(passed), json!({ "assay_suite": "quick" }));

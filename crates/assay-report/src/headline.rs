@@ -165,7 +165,8 @@ fn candidates(
             let estimate = if random { m.iops.as_ref() } else { durable_or_acknowledged(m) }?;
             // A rate that includes the final sync is another one.
             let load = named(&m.workload.shape());
-            let synced = if !random && m.durable_bytes_per_second.is_some() { " synced" } else { "" };
+            let is_named = load.ends_with("synced");
+            let synced = if !random && !is_named && m.durable_bytes_per_second.is_some() { " synced" } else { "" };
             Some((format!("{load}{synced}"), m, estimate))
         })
         .collect()

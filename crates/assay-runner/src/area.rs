@@ -427,7 +427,11 @@ fn writable(path: &Path, seen: &TargetInfo) -> Result<(), RunError> {
         let device = seen.medium.device.as_deref().map_or_else(|| "/dev/sdX".to_owned(), shell);
         return Err(RunError::ReadOnly { path: shown, mount: harmless(&mount), device });
     }
-    system::may_make_in(path).map_err(|error| RunError::io(path, error))
+    system::may_make_in(path).map_err(|error| match error.kind() {
+        // The directory is that of the system, and not of the user.
+        std::io::ErrorKind::PermissionDenied if is_unmounted(&seen.medium) => RunError::Unmounted(shown),
+        _ => RunError::io(path, error),
+    })
 }
 
 #[cfg(test)]

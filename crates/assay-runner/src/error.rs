@@ -38,6 +38,9 @@ pub enum RunError {
     /// The user may not write there.
     #[error("no permission to write in {0}; run as its owner, or name another directory")]
     Permission(String),
+    /// Nothing is mounted where media get mounted.
+    #[error("nothing is mounted at {0}; mount the medium there")]
+    Unmounted(String),
     /// Too little space for any test.
     #[error("{path} has {free} free; assay needs at least {needed}: free some space, or name another directory{held}")]
     NoSpace {
@@ -273,6 +276,7 @@ impl RunError {
             | Self::Memory { .. }
             | Self::ReadOnly { .. }
             | Self::Permission(_)
+            | Self::Unmounted(_)
             | Self::NoSpace { .. }
             | Self::Size { .. }
             | Self::Engine { .. }

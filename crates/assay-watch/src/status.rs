@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::event::Event;
-use crate::kept::{Kept, Skipped};
+use crate::kept::{Kept, Measured, Skipped};
 use crate::night::Kind;
 use crate::series::Level;
 
@@ -25,6 +25,8 @@ pub struct Status {
     pub unit: Option<String>,
     /// Directory on it, or the device.
     pub target: String,
+    /// Name of the node that measures it; null where this machine does.
+    pub node: Option<String>,
     /// Time of the night, as HH:MM.
     pub nightly: String,
     /// Nights with a result.
@@ -79,6 +81,10 @@ impl Status {
             medium: kept.plan.title.clone(),
             unit: kept.plan.unit.clone(),
             target: kept.plan.target.clone(),
+            node: match &kept.plan.measured {
+                Measured::Here => None,
+                Measured::Node { node, .. } => Some(node.clone()),
+            },
             nightly: kept.plan.nightly.clone(),
             nights: kept.watch.nights(),
             first_day: kept.watch.first_day(),

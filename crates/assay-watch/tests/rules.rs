@@ -18,6 +18,7 @@ fn status() -> Status {
         name: "card".into(),
         medium: "Card \"A\", 32.0 GB".into(),
         unit: None,
+        node: None,
         nightly: "03:30".into(),
         target: "/mnt".into(),
         nights: 100,

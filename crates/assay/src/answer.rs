@@ -171,11 +171,19 @@ impl Target {
 
     /// Watched media as they may go there: without serial numbers, paths and what the system said.
     pub(crate) fn redact_watched(&self, media: &mut [Watched]) {
-        if self.redactor.as_ref().is_none_or(Redactor::keeps_identities) {
-            return;
-        }
+        let Some(redactor) = self.redactor.as_ref().filter(|redactor| !redactor.keeps_identities()) else { return };
         for status in media.iter_mut().map(|watched| &mut watched.status) {
             (status.unit, status.target) = (None, String::new());
+            // With ssh the name of a node is that of its host, and a watch is named after its node.
+            if let Some(node) = &status.node {
+                let mut part = json!({ "cluster": { "node": node } });
+                redactor.value(&mut part);
+                status.name = part["cluster"]["node"].as_str().unwrap_or_default().to_owned();
+                status.node = Some(status.name.clone());
+                let name = &status.name;
+                let events = status.open.iter_mut().chain(&mut status.events);
+                events.for_each(|one| one.id = format!("{name}/{}", one.event.number));
+            }
             if let Some(skipped) = &mut status.skipped {
                 skipped.detail.clear();
             }

@@ -47,11 +47,11 @@ fn three_cycles_of_a_loop_device_go_on_after_each_stop_and_find_a_sector_that_ch
         return;
     };
     let log = directory.path().join("a.log");
-    for load in [WearLoad::Whole, WearLoad::RandomSync { block_bytes: 4096 }] {
+    for (unit, load) in [(77, WearLoad::Whole), (78, WearLoad::RandomSync { block_bytes: 4096 })] {
         let _ = std::fs::remove_file(&log);
         // Each block that is synced takes a while.
         let bytes: u64 = if load == WearLoad::Whole { 64 << 20 } else { 1 << 20 };
-        let begun = Begin { pages: bytes / 4096, ..begin(77, load) };
+        let begun = Begin { pages: bytes / 4096, ..begin(unit, load) };
         drop(Log::create(&log, &Entry::Begin(begun)).unwrap());
         let mut sessions = 0;
         let state: State = loop {

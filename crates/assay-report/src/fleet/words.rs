@@ -152,11 +152,19 @@ fn odd_nodes(report: &FleetReport) -> String {
             let more = found.again.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!(
-                "none is odd, but measure again {}{more}: once, on a disturbed host",
+                "none is odd for certain, but measure again {}{more}: one repeat, on a disturbed host",
                 each.collect::<Vec<_>>().join(", ")
             )
         }
-        [] => format!("none is odd ({error})"),
+        [] => match found.disagree.iter().max_by(|a, b| a.2.total_cmp(&b.2)) {
+            Some((model, title, ratio)) => format!(
+                "no single node stands out, but units of {} differ by {} under {}",
+                clean(model),
+                difference(*ratio),
+                clean(title)
+            ),
+            None => format!("none is odd ({error})"),
+        },
         [one] => format!("{} is odd: {}; {error}", node_name(report, one.node), nodes_off(one)),
         several => {
             let each =
@@ -238,16 +246,19 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     for odd in report.odd.odd.iter().skip(NAMED) {
         say("odd, too", format!("{} ({})", node_name(report, odd.node), nodes_off(odd)));
     }
+    let mut differ: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (model, title, ratio) in &report.odd.disagree {
-        let words =
-            format!("units differ by {} under {}, but no single one stands out", difference(*ratio), clean(title));
+        differ.entry(model).or_default().push(format!("{} under {}", difference(*ratio), clean(title)));
+    }
+    for (model, loads) in &differ {
+        let words = format!("units differ by {}; no single one stands out", loads.join(", "));
         say("differ", format!("{}: {words}", clean(model)));
     }
     for same in &report.same_unit {
         say("same unit", format!("{} name the same unit, and count as one", node_names(report, same)));
     }
     for odd in &report.odd.again {
-        let words = "by one repeat on a disturbed host";
+        let words = "in one repeat, on a disturbed host";
         say("measure again", format!("{} differs ({}), {words}", node_name(report, odd.node), nodes_off(odd)));
     }
     if report.unnamed > 0 {

@@ -239,10 +239,12 @@ impl CheckPlan {
     #[must_use]
     pub fn sentence(&self) -> String {
         let (write, read) = (Bytes(self.write_bytes), Bytes(self.read_bytes.saturating_add(self.again_bytes)));
-        if self.write_bytes == 0 {
-            return format!("reads {read}, writes nothing");
-        }
         let again = Bytes(self.again_bytes);
+        match (self.write_bytes, self.again_bytes) {
+            (0, 0) => return format!("reads {read}, writes nothing"),
+            (0, _) => return format!("resumes: writes {again} again, reads {read}"),
+            _ => {}
+        }
         if self.write_bytes < self.area_bytes {
             return format!("resumes: writes the last {write} and {again} again, reads {read}");
         }

@@ -28,7 +28,10 @@ const REVIEWED: [(&str, &[&str]); 23] = [
     ("named", &["Name of the watch; made of that of the medium", "Name of the watch; the medium of a node"]),
     ("nodes", &["Nodes"]),
     // A report beside what is shown, the answer in place of it, or what the command is for.
-    ("output", &["Also write a report; ", "Write the answer to a file instead; ", "File to write", "With --status and the id"]),
+    (
+        "output",
+        &["Also write a report; ", "Write the answer to a file instead; ", "File to write", "With --status and the id"],
+    ),
     ("program", &["The program assay on the nodes; "]),
     // What a check kept, or what the last cycle of a test wrote.
     ("read-back", &["Read what an earlier check", "Read what the last cycle"]),

@@ -65,7 +65,7 @@ fn records_units_and_models_are_groups() {
     for part in [
         "cannot tell – B (Card · unit 2) looks faster than A (Card · unit 1): +5 % (−11 … +24 %)",
         "these runs differ (+4.8 … +5.2 %)",
-        "3.7 % deviation assumed, as no unit has a second day",
+        "3.7 % between days is assumed, as each unit was measured on one day",
     ] {
         assert!(words.contains(part), "{part}: {words}");
     }

@@ -193,7 +193,7 @@ fn what_was_left_is_told_and_removed_on_demand() {
     // The run removes what runs left, and tells the rest.
     let measured = asked(&["run", "--suite", "tiny.toml", "--no-save", "--json"]);
     measured.measures();
-    assert!(measured.stderr.contains("a killed check left"), "{}", measured.stderr);
+    assert!(measured.stderr.contains("an interrupted check left"), "{}", measured.stderr);
     assert!(measured.stderr.contains("assay verify --remove"), "{}", measured.stderr);
     assert!(!of_run.exists() && own.exists());
     std::fs::create_dir(&of_run).unwrap();

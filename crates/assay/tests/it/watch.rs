@@ -191,6 +191,9 @@ fn a_cluster_is_measured_at_once_and_each_node_is_watched() {
         assert!(printed["nights"].as_array().unwrap().iter().all(|night| night["skipped"]["reason"] == "done"));
         let metrics = std::fs::read_to_string(place.path().join("rig.prom")).unwrap();
         assert!(metrics.contains("assay_watch_nights{watch=\"rig-b\"} 1"), "{metrics}");
+        run(place.assay(["watch", "status", "-o", "rig.md"]));
+        let shared = std::fs::read_to_string(place.path().join("rig.md")).unwrap();
+        assert!(shared.contains("host-") && !shared.contains("rig-a"), "{shared}");
         run(place.assay(["watch", "run", "rig-a"])).refuses(2, &["assay fleet watch run rig"]);
         run(place.assay(["watch", "remove", "rig-a"])).refuses(2, &["assay fleet watch remove rig"]);
     }
