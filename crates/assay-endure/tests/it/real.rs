@@ -40,14 +40,15 @@ impl Drop for Loop {
 fn three_cycles_of_a_loop_device_go_on_after_each_stop_and_find_a_sector_that_changed() {
     // In memory where that is possible: what is tested is not the speed of a disk.
     let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let image = directory.path().join("image");
-    std::fs::File::create(&image).and_then(|file| file.set_len(64 << 20)).unwrap();
-    let Some(device) = Loop::over(&image) else {
-        eprintln!("SKIP: no loop device");
-        return;
-    };
     let log = directory.path().join("a.log");
     for (unit, load) in [(77, WearLoad::Whole), (78, WearLoad::RandomSync { block_bytes: 4096 })] {
+        // A test finds nothing of another one.
+        let image = directory.path().join(format!("image{unit}"));
+        std::fs::File::create(&image).and_then(|file| file.set_len(64 << 20)).unwrap();
+        let Some(device) = Loop::over(&image) else {
+            eprintln!("SKIP: no loop device");
+            return;
+        };
         let _ = std::fs::remove_file(&log);
         // Each block that is synced takes a while.
         let bytes: u64 = if load == WearLoad::Whole { 64 << 20 } else { 1 << 20 };

@@ -132,12 +132,21 @@ fn markdown_lists_what_was_found() {
 #[test]
 fn card_page_and_markdown_say_the_reach_and_what_holds() {
     let reach = "25 % tested; a loss of 1 % of the capacity would be found (probability above 99.9 %); caches up to 64 MiB do not hide one; thin provisioning not excluded";
-    let card = card(&fake(), &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut damaged = fake();
+    let v = damaged.verification.as_mut().unwrap();
+    (v.verdict, v.kind) = (Verdict::Damaged, None);
     // On the page a number and its unit hold together.
-    let page = html(&[fake()]).replace('\u{a0}', " ");
-    for text in [card, page, markdown(&[fake()])] {
+    let all = |record: &Record| {
+        let card = card(record, &style(200, true)).split_whitespace().collect::<Vec<_>>().join(" ");
+        [card, html(std::slice::from_ref(record)).replace('\u{a0}', " "), markdown(std::slice::from_ref(record))]
+    };
+    for text in all(&damaged) {
         assert!(text.contains(reach), "{text}");
         assert!(text.contains("0 B to 32 MiB"), "{text}");
+    }
+    // The loss of a fake is known.
+    for text in all(&fake()) {
+        assert!(text.contains("25 % tested") && !text.contains("would be found"), "{text}");
     }
 }
 
