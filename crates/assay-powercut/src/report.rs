@@ -255,8 +255,8 @@ impl NotShown {
 }
 
 impl CutKind {
-    /// What shows a cut: `now` is the attachment when the medium was read, as a boot and counters joined by a colon. A load
-    /// that met no error shows none: a host that resumes what a cut interrupted may have acknowledged what it lost.
+    /// What shows a cut: `now` is the attachment when the medium was read, as a boot and counters joined by a colon. A load that
+    /// was stopped or killed met none by itself, but a medium that is attached anew afterwards has to keep what it acknowledged.
     #[must_use]
     pub fn of(round: &Round, ended: Option<Ended>, now: Option<&str>) -> Self {
         let boot = |attached: &str| attached.split(':').next().unwrap_or_default().to_owned();
@@ -264,10 +264,10 @@ impl CutKind {
         let anew = matches!((before, now), (Some(before), Some(now)) if before != now);
         let rebooted = matches!((before, now), (Some(before), Some(now)) if boot(before) != boot(now));
         match ended {
-            Some(Ended { end: LoadEnd::Stopped | LoadEnd::NoLedger, .. }) => Self::Unseen,
-            Some(Ended { by_command: true, .. }) => Self::Command,
+            Some(Ended { end: LoadEnd::NoLedger, .. }) => Self::Unseen,
+            Some(Ended { by_command: true, end, .. }) if end != LoadEnd::Stopped => Self::Command,
             _ if rebooted => Self::Host,
-            Some(_) if anew => Self::Attached,
+            _ if anew => Self::Attached,
             _ => Self::Unseen,
         }
     }
@@ -350,8 +350,12 @@ mod tests {
         let of =
             |by_command, end: Option<LoadEnd>, now| CutKind::of(&round, end.map(|end| Ended { end, by_command }), now);
         assert_eq!(of(true, Some(LoadEnd::Errs), Some("boot:7")), CutKind::Command);
-        assert_eq!(of(true, Some(LoadEnd::Stopped), Some("boot:8")), CutKind::Unseen, "the load did not notice");
+        assert_eq!(of(true, Some(LoadEnd::Stopped), Some("boot:7")), CutKind::Unseen, "the load did not notice");
+        // What was acknowledged before the load ended has to be there after a later pull.
+        assert_eq!(of(false, Some(LoadEnd::Stopped), Some("boot:8")), CutKind::Attached);
+        assert_eq!(of(false, None, Some("boot:8")), CutKind::Attached);
         assert_eq!(of(false, None, Some("boot:7")), CutKind::Unseen, "the process was killed");
+        assert_eq!(of(false, Some(LoadEnd::NoLedger), Some("boot:8")), CutKind::Unseen);
         assert_eq!(of(false, None, Some("other:1")), CutKind::Host);
         assert_eq!(of(false, Some(LoadEnd::Gone), Some("boot:8")), CutKind::Attached);
         assert_eq!(of(false, Some(LoadEnd::Errs), Some("boot:7")), CutKind::Unseen);
