@@ -111,7 +111,7 @@ pub enum FailureKind {
     BitFlips,
     /// Reading it gave an error.
     Unreadable,
-    /// None of the other kinds.
+    /// Anything else.
     #[serde(other)]
     Garbage,
 }

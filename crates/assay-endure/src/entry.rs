@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use assay_core::endurance::{FailureKind, LifeEnd, WearLoad};
+use assay_core::retention::SameWay;
 use serde::{Deserialize, Serialize};
 
+use crate::journal::{Entries, json, put, take};
 use crate::layout::{Phase, SLICES, Task};
 use crate::map::{COLUMNS, Changed};
 use crate::medium::{Latencies, Trouble};
-use crate::way::Way;
 
 /// More bytes than an entry of JSON has.
 const MOST_TEXT: usize = 1 << 20;
@@ -208,10 +209,37 @@ pub enum Entry {
     Rested(SliceRested),
 }
 
-impl Entry {
-    /// Its bytes.
+/// The way to a medium, by which two readings are compared.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Way {
+    /// Name of the host.
+    pub host: Option<String>,
+    /// The reader that it is in.
+    pub reader: Option<String>,
+    /// Kind and mode of the bus.
+    pub bus: Option<String>,
+}
+
+impl Way {
+    /// Whether this way is that one.
     #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn same_as(&self, other: &Self) -> SameWay {
+        let same = |one: &Option<String>, other: &Option<String>| Some(one.as_ref()? == other.as_ref()?);
+        SameWay {
+            host: same(&self.host, &other.host),
+            reader: same(&self.reader, &other.reader),
+            bus: same(&self.bus, &other.bus),
+        }
+    }
+}
+
+impl Entries for Entry {
+    const MAGIC: &'static [u8; 16] = b"assay endurance\n";
+    /// 50,000 runs of failures take 1 MB.
+    const MOST: u32 = 2 << 20;
+    const KINDS: u8 = 11;
+
+    fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Begin(begin) => json(1, begin),
             Self::Attached(attachment) => json(2, attachment),
@@ -258,9 +286,7 @@ impl Entry {
         }
     }
 
-    /// From its bytes; `None` where they are no entry.
-    #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, mut rest) = bytes.split_first()?;
         let rest = &mut rest;
         // Text takes more memory than bytes once it is read; no entry is nearly as long.
@@ -310,35 +336,6 @@ impl Entry {
         };
         rest.is_empty().then_some(entry)
     }
-}
-
-fn json(kind: u8, value: &impl Serialize) -> Vec<u8> {
-    let mut bytes = vec![kind];
-    // This fails only for maps whose keys are not text; these types have none.
-    bytes.extend(serde_json::to_vec(value).unwrap_or_default());
-    bytes
-}
-
-/// LEB128: seven bits a byte, the lowest first; the highest bit says that another follows.
-fn put(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-}
-
-fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 fn put_task(bytes: &mut Vec<u8>, task: Task) {

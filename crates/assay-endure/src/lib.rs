@@ -2,9 +2,9 @@
 //! judgement of what died. `docs/endurance.md` has the formats.
 
 mod attached;
-mod clock;
 mod entry;
 mod failed;
+pub mod journal;
 mod judge;
 mod layout;
 mod log;
@@ -15,23 +15,22 @@ mod resting;
 mod sentinel;
 mod stamp;
 mod state;
-mod way;
 mod wear;
 
 pub use attached::{Attached, reserve};
-pub use clock::Clock;
 pub use entry::{
     Attachment, Begin, Condition, Entry, Incident, RestBegun, RestReadBegun, Run, SliceRead, SliceRested, SliceWritten,
+    Way,
 };
 pub use failed::FailedSet;
+pub use journal::JournalError;
 pub use judge::{Advice, Control, Evidence, KernelSign, Ruling, Sight, judge};
 pub use layout::{CELLS, Layout, PAGE_BYTES, Phase, SLICES, Task, block_at, order};
-pub use log::{Keep, Log, LogError, Replayed, frame, replay};
+pub use log::{Keep, Log, Replayed, replay};
 pub use map::{COLUMNS, Changed, Map};
 pub use medium::{Fault, Latencies, Medium, Refused, Trouble};
 pub use recognise::{Recognised, has_begun, recognise, unit_on};
-pub use resting::NoRest;
+pub use resting::{Clock, NoRest};
 pub use stamp::{SECTOR, Stamp, mixed};
 pub use state::{Done, State};
-pub use way::Way;
 pub use wear::{Step, Wear};

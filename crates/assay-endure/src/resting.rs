@@ -1,13 +1,14 @@
 //! A medium that rests after its last cycle: how old its data are, and what later readings found beside the first.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use assay_core::endurance::{FailureKind, Rest, RestRead, SliceRates};
 use assay_core::retention::{Age, NoAge, SameWay};
 use assay_stats::{TwoReadings, speed_by_age};
 use jiff::Timestamp;
 
-use crate::entry::{RestReadBegun, SliceRead, SliceRested, SliceWritten};
+use crate::entry::{RestReadBegun, SliceRead, SliceRested, SliceWritten, Way};
 use crate::layout::{Phase, SLICES};
-use crate::way::Way;
 
 /// A clock that is further off than this after a reading, in seconds, has jumped.
 const JUMP: u64 = 60;
@@ -203,4 +204,35 @@ impl Read {
 /// A time as documents have it; `None` where it is none.
 fn time(seconds: u64) -> Option<String> {
     Timestamp::from_second(i64::try_from(seconds).ok()?).ok().map(|at| at.to_string())
+}
+
+// The time of day. It only says how old data are; nothing else depends on it.
+
+/// Where seconds since 1970 come from.
+pub struct Clock(Box<dyn Fn() -> u64 + Send>);
+
+impl Clock {
+    /// A clock that tells what this returns.
+    #[must_use]
+    pub fn new(now: impl Fn() -> u64 + Send + 'static) -> Self {
+        Self(Box::new(now))
+    }
+
+    /// Seconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        (self.0)()
+    }
+}
+
+impl Default for Clock {
+    /// The clock of the host; 0 before 1970.
+    fn default() -> Self {
+        Self::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    }
+}
+
+impl std::fmt::Debug for Clock {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_tuple("Clock").finish()
+    }
 }

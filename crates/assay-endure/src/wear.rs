@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use assay_core::endurance::{FailureKind, LifeEnd, WearLoad};
 
-use crate::clock::Clock;
 use crate::entry::{Entry, Run, SliceRead, SliceWritten};
+use crate::journal::JournalError;
 use crate::layout::{CHUNK, Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at, chunks};
-use crate::log::{Keep, LogError};
+use crate::log::Keep;
 use crate::map::{COLUMNS, HEALED, column};
 use crate::medium::{Fault, Medium, Refused, Trouble};
+use crate::resting::Clock;
 use crate::sentinel::{self, Looked};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
@@ -59,11 +60,11 @@ enum Kept {
 enum Left {
     Trouble(Trouble),
     Stopped,
-    Log(LogError),
+    Log(JournalError),
 }
 
-impl From<LogError> for Left {
-    fn from(error: LogError) -> Self {
+impl From<JournalError> for Left {
+    fn from(error: JournalError) -> Self {
         Self::Log(error)
     }
 }
@@ -136,7 +137,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     ///
     /// # Errors
     /// Where the log cannot be written.
-    pub fn note(&mut self, entry: &Entry) -> Result<(), LogError> {
+    pub fn note(&mut self, entry: &Entry) -> Result<(), JournalError> {
         self.keep.append(entry)?;
         self.state.apply(entry);
         Ok(())
@@ -146,7 +147,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     ///
     /// # Errors
     /// Where the log cannot be written.
-    pub fn step(&mut self, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Step, LogError> {
+    pub fn step(&mut self, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Step, JournalError> {
         if self.state.end() != LifeEnd::Running {
             return Ok(Step::Ended(self.state.end()));
         }

@@ -23,11 +23,11 @@ const GREETING: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "says", rename_all = "snake_case")]
 enum Line {
-    /// Who connects: what for, and under which name.
+    /// The connecting side: its purpose and name.
     Hello { protocol: u32, purpose: String, name: String, nonce: String },
-    /// Who listens shows the key.
+    /// The listening side proves that it has the key.
     Challenge { nonce: String, proof: String },
-    /// Who connects shows it.
+    /// The connecting side proves it, too.
     Proof { proof: String },
 }
 
@@ -51,7 +51,7 @@ impl Channel {
     /// Connects to `HOST:PORT`, for a purpose that both sides name alike.
     ///
     /// # Errors
-    /// Where nobody answers, or who answers does not hold the key.
+    /// Where there is no answer, or the other side does not hold the key.
     pub fn connect(address: &str, purpose: &str, name: &str, key: &NodeKey) -> Result<Self, WireError> {
         let connection = connect(address, GREETING)?;
         let (mut sender, mut receiver) = (Sender::new(connection.again()?), Receiver::new(connection));

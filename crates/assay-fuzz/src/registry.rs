@@ -72,6 +72,13 @@ pub const TARGETS: &[Target] = &[
         run: targets::endurance::log,
     },
     Target {
+        name: "powercut",
+        what: "ledgers of tests of power cuts",
+        seeds: targets::endurance::ledger_seeds,
+        mutations: 300,
+        run: targets::endurance::ledger,
+    },
+    Target {
         name: "units",
         what: "sizes, durations and figures",
         seeds: targets::typed::units_seeds,

@@ -1,5 +1,6 @@
 //! What the ledger holds: numbered intents, acknowledgements and results, each readable without those after it.
 
+use assay_endure::journal::{Entries, json, put, take};
 use serde::{Deserialize, Serialize};
 
 use crate::report::CutReport;
@@ -52,10 +53,13 @@ pub struct Checked {
     pub failed: Vec<(u64, u64)>,
 }
 
-impl Entry {
-    /// Its bytes.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
+impl Entries for Entry {
+    const MAGIC: &'static [u8; 16] = b"assay power cut\n";
+    /// An area has at most 1,048,576 blocks, each in one run.
+    const MOST: u32 = 64 << 20;
+    const KINDS: u8 = 7;
+
+    fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Begin(begin) => json(1, begin),
             Self::Round(round) => json(2, round),
@@ -87,9 +91,7 @@ impl Entry {
         }
     }
 
-    /// From its bytes; `None` where they are no entry.
-    #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, mut rest) = bytes.split_first()?;
         let rest = &mut rest;
         let entry = match kind {
@@ -113,35 +115,6 @@ impl Entry {
         };
         rest.is_empty().then_some(entry)
     }
-}
-
-fn json(kind: u8, value: &impl Serialize) -> Vec<u8> {
-    let mut bytes = vec![kind];
-    // This fails only for maps whose keys are not text; these types have none.
-    bytes.extend(serde_json::to_vec(value).unwrap_or_default());
-    bytes
-}
-
-/// LEB128: seven bits a byte, the lowest first; the highest bit says that another follows.
-fn put(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-}
-
-fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod verdict;
 
 pub use entry::{Checked, Entry};
 pub use layout::{BLOCK, Batch, Draw, GROUP, Layout, Piece, SECTORS};
-pub use ledger::{FileKeep, Keep, Ledger, LedgerError, Replayed, frame, replay};
+pub use ledger::{FileKeep, Keep, Ledger, LedgerError, Replayed, replay};
 pub use load::{Leftover, Load, Stop, Writer, fill};
 pub use look::{Seen, look, unit_on};
 pub use place::{FilePlace, Place};

@@ -64,8 +64,8 @@ fn stamp(unit: u64, number: u64, block: u64, bytes: &mut [u8]) {
 }
 
 /// Writes the base of a round: one number to all places of the load and to older data that are not known any more, and
-/// syncs. Places of which nothing is known are written and synced once before, so that a lost base leaves an older content
-/// and not a strange one. `progress` gets the bytes that were written, and says whether to go on.
+/// syncs. Places whose content is not known are written and synced once before, so that a lost base leaves older content
+/// of this test. `progress` gets the bytes that were written, and says whether to go on.
 ///
 /// # Errors
 /// Where the medium or the ledger fails, or `progress` ends it.

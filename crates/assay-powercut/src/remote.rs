@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use assay_endure::journal::{first_bytes, frame, is_entry};
 use assay_fleet::{Channel, ChannelListener, NodeKey, WireError};
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
-use crate::ledger::{Keep, LedgerError, Replayed, first_bytes, frame, replay};
+use crate::ledger::{Keep, LedgerError, Replayed, replay};
 use crate::round::Begin;
 use crate::state::State;
 
@@ -71,12 +72,12 @@ impl RemoteKeep {
     /// Where the keeper cannot be reached, does not hold the key, or refuses.
     pub fn create(address: &str, key: &NodeKey, begin: &Begin) -> Result<Self, LedgerError> {
         let mut keep = Self::connect(address, key, &begin.id)?;
-        let bytes = first_bytes(begin);
+        let bytes = first_bytes(&Entry::Begin(begin.clone()));
         keep.ask(&Ask::Create { bytes: bytes.len() as u64 }, &bytes)?;
         Ok(keep)
     }
 
-    /// Opens a ledger there, to go on with it. Who had it open before can append no more.
+    /// Opens a ledger there, to go on with it. The connection that had it open can append no more.
     ///
     /// # Errors
     /// As [`Self::create`], and where it is damaged.
@@ -121,7 +122,7 @@ impl Keep for RemoteKeep {
 
 fn failed(address: &str, error: &WireError) -> LedgerError {
     LedgerError::Keeper(match error {
-        WireError::Seal => format!("{address}: who answers does not hold the key of --key-file"),
+        WireError::Seal => format!("{address}: the other side does not hold the key of --key-file"),
         error => format!("{address}: the keeper of the ledger: {error}"),
     })
 }
@@ -246,7 +247,7 @@ impl Keeper {
         let mut open = self.open();
         let known = open.get_mut(id).filter(|known| Some(known.openings) == opening);
         let known = known.ok_or_else(|| "another program went on with this test".to_owned())?;
-        if !crate::ledger::is_entry(content) {
+        if !is_entry::<Entry>(content) {
             return Err("it is no entry of a ledger".to_owned());
         }
         known.file.write_all(content).map_err(|error| error.to_string())?;

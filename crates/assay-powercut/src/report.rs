@@ -28,7 +28,7 @@ pub struct PowerCuts {
     pub unit: Option<String>,
     /// Announced size of the medium in bytes.
     pub capacity_bytes: u64,
-    /// Bytes of the area, half of which the load writes.
+    /// Bytes of the area. The load writes half of it.
     pub area_bytes: u64,
     /// Whether a device or a file is written.
     pub target: Target,
@@ -38,8 +38,8 @@ pub struct PowerCuts {
     pub cuts: Vec<CutReport>,
     /// Whether the last round was not checked yet.
     pub unchecked: bool,
-    /// Share of cuts after which something acknowledged was lost, of those with an answer and a sign of the cut; null
-    /// without one. Without a loss the upper bound is one-sided.
+    /// Share of cuts that lost an acknowledged write, among cuts with an answer and a sign of the cut; null without
+    /// such a cut. Without a loss the upper bound is one-sided.
     pub share: Option<Estimate>,
     /// What these cuts did not show.
     pub not_shown: Vec<NotShown>,
@@ -133,7 +133,7 @@ pub struct Example {
 pub enum Answer {
     /// All that was acknowledged is there.
     Kept,
-    /// Something acknowledged is lost, torn, garbage, unreadable, or older data are damaged.
+    /// An acknowledged write is lost, torn, garbage or unreadable, or older data are damaged.
     Failed,
     /// Nothing can be said.
     CannotTell {

@@ -23,7 +23,7 @@ pub enum Damage {
     BitFlips,
     /// Reading it gives an error.
     Unreadable,
-    /// None of the other kinds.
+    /// Anything else.
     Garbage,
 }
 

@@ -9,6 +9,8 @@ use crate::round::{Begin, Ended, Mode, Round};
 
 /// Most blocks of an area: 4 GiB.
 const MOST_BLOCKS: u64 = 1 << 20;
+/// Most writes under way for each block of the area: a round that is killed while it fills the area leaves two.
+const MOST_PENDING: u64 = 12;
 
 /// The last acknowledged write of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub struct State {
     round: Option<Round>,
     ended: Option<Ended>,
     issued: u64,
+    /// Writes under way of all blocks.
+    pending: u64,
     acknowledged: BTreeMap<Mode, u64>,
     last_at_ns: u64,
     cuts: Vec<CutReport>,
@@ -87,6 +91,7 @@ impl State {
             round: None,
             ended: None,
             issued: 0,
+            pending: 0,
             acknowledged: BTreeMap::new(),
             last_at_ns: 0,
             cuts: Vec::new(),
@@ -119,7 +124,8 @@ impl State {
     fn begin_round(&mut self, round: Round) {
         for (start, length) in std::mem::take(&mut self.failed) {
             for block in start..start.saturating_add(length).min(self.layout.blocks) {
-                self.blocks[block as usize] = Held::default();
+                let held = std::mem::take(&mut self.blocks[block as usize]);
+                self.pending -= held.pending.len() as u64;
             }
         }
         self.open.clear();
@@ -129,6 +135,24 @@ impl State {
         self.acknowledged.clear();
     }
 
+    /// Whether runs ascend within the area and do not overlap.
+    fn are_apart(&self, runs: &[(u64, u64)]) -> bool {
+        let mut free = 0;
+        runs.iter().all(|(start, length)| {
+            let end =
+                start.checked_add(*length).filter(|end| *length > 0 && *start >= free && *end <= self.layout.blocks);
+            free = end.unwrap_or(free);
+            end.is_some()
+        })
+    }
+
+    /// Takes the count of writes that will be under way; `false` for more than a load ever has, which would take memory without
+    /// a bound.
+    fn may_hold(&mut self, writes: u64) -> bool {
+        self.pending = self.pending.saturating_add(writes);
+        self.pending <= MOST_PENDING.saturating_mul(self.layout.blocks)
+    }
+
     fn is_under_way(&self) -> bool {
         self.round.is_some() && self.ended.is_none() && !self.checked
     }
@@ -136,6 +160,9 @@ impl State {
     fn issue(&mut self, first: u64, mode: Mode, blocks: &[u64]) -> bool {
         let sound = |block: &u64| *block < self.layout.blocks && self.layout.is_load(*block);
         if !self.is_under_way() || first != self.last_number + 1 || blocks.is_empty() || !blocks.iter().all(sound) {
+            return false;
+        }
+        if !self.may_hold(blocks.len() as u64) {
             return false;
         }
         for (number, block) in (first..).zip(blocks) {
@@ -148,10 +175,8 @@ impl State {
     }
 
     fn fill(&mut self, number: u64, runs: &[(u64, u64)]) -> bool {
-        let inside = |(start, length): &(u64, u64)| {
-            start.checked_add(*length).is_some_and(|end| *length > 0 && end <= self.layout.blocks)
-        };
-        if !self.is_under_way() || number != self.last_number + 1 || !runs.iter().all(inside) {
+        let blocks = runs.iter().fold(0u64, |sum, (_, length)| sum.saturating_add(*length));
+        if !self.is_under_way() || number != self.last_number + 1 || !self.are_apart(runs) || !self.may_hold(blocks) {
             return false;
         }
         for block in of(runs) {
@@ -170,8 +195,10 @@ impl State {
         let Some((batch, open)) = self.open.range_mut(..=first).next_back() else { return false };
         let batch = *batch;
         self.last_at_ns = self.last_at_ns.max(at_ns);
-        let settle = |held: &mut Held, number: u64, loaded_in: Option<u32>| {
+        let settle = |held: &mut Held, number: u64, loaded_in: Option<u32>, all: &mut u64| {
+            let before = held.pending.len();
             held.pending.retain(|pending| pending.number > number);
+            *all -= (before - held.pending.len()) as u64;
             if held.acknowledged.is_none_or(|known| known.number < number) {
                 held.acknowledged = Some(Acknowledged { number, issued_by_then, at_ns, loaded_in });
             }
@@ -181,7 +208,7 @@ impl State {
                 if (first, count) != (batch, 1) {
                     return false;
                 }
-                of(runs).for_each(|block| settle(&mut self.blocks[block as usize], first, None));
+                of(runs).for_each(|block| settle(&mut self.blocks[block as usize], first, None, &mut self.pending));
                 true
             }
             Open::Writes { mode, blocks, acknowledged } => {
@@ -191,7 +218,7 @@ impl State {
                     return false;
                 }
                 for (number, block) in (first..).zip(&blocks[from as usize..(from + count) as usize]) {
-                    settle(&mut self.blocks[*block as usize], number, Some(self.rounds));
+                    settle(&mut self.blocks[*block as usize], number, Some(self.rounds), &mut self.pending);
                 }
                 *acknowledged += count;
                 *self.acknowledged.entry(*mode).or_default() += count;
@@ -205,7 +232,7 @@ impl State {
     }
 
     fn check(&mut self, checked: &Checked) -> bool {
-        if self.round.is_none() || checked.report.cut != self.rounds {
+        if self.round.is_none() || checked.report.cut != self.rounds || !self.are_apart(&checked.failed) {
             return false;
         }
         // The same cut may be read again; the last reading counts.
@@ -289,7 +316,7 @@ impl State {
         &self.cuts
     }
 
-    /// Runs of places of which nothing is known.
+    /// Runs of places whose content is not known.
     #[must_use]
     pub fn unknown(&self) -> Vec<(u64, u64)> {
         runs((0..self.layout.blocks).filter(|block| self.held(*block).acknowledged.is_none()))

@@ -54,7 +54,7 @@ pub fn document(media: &[Watched]) -> Document {
     Document { kind: "Watch", about, finding: finding(media), blocks, data: data(media) }
 }
 
-/// The year of a medium as a picture; none of several.
+/// The year of a medium as a picture; `None` for several media.
 #[must_use]
 pub fn picture(media: &[Watched]) -> Option<Drawing> {
     match media {

@@ -502,7 +502,7 @@ mod tests {
         assert!(matches!(proof(10 * MIB, 8 * MIB).finding(Op::Write, true), Some(Finding::ServedFromCache { .. })));
     }
 
-    /// Otherwise its own traffic would count as that of other programs, on a slow card as several times the bytes.
+    /// Otherwise its own traffic would count as traffic of other programs, on a slow card several times over.
     #[test]
     fn a_file_system_that_copies_on_write_is_not_another_user() {
         let on = |name: &str| copies_on_write(&Medium { filesystem: Some(name.to_owned()), ..Medium::default() });

@@ -125,7 +125,7 @@ pub enum End {
     Running,
     /// The medium itself died.
     Died {
-        /// Of what.
+        /// The cause.
         cause: String,
     },
     /// The test ended before the medium did, or nothing tells which of the two did.
@@ -167,12 +167,12 @@ pub enum Happening {
     Reached,
     /// The death, which is asked for.
     Died {
-        /// Of what, as the document or the sheet says.
+        /// The cause, as the document or the sheet says.
         cause: String,
     },
     /// The death, before the milestone that is asked for.
     DiedBefore {
-        /// Of what.
+        /// The cause.
         cause: String,
     },
 }

@@ -5,12 +5,13 @@ use std::time::Instant;
 use assay_core::endurance::FailureKind;
 
 use super::{Left, Reading, Step, Wear};
-use crate::clock::Clock;
 use crate::entry::{Entry, SliceRested};
+use crate::journal::JournalError;
 use crate::layout::{PAGE_BYTES, Phase, Task, chunks};
-use crate::log::{Keep, LogError};
+use crate::log::Keep;
 use crate::map::{COLUMNS, column};
 use crate::medium::Medium;
+use crate::resting::Clock;
 
 impl<M: Medium, K: Keep> Wear<M, K> {
     /// With another clock than that of the host.
@@ -48,7 +49,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     ///
     /// # Errors
     /// Where the log cannot be written.
-    pub fn read_rested(&mut self, index: u64, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Step, LogError> {
+    pub fn read_rested(&mut self, index: u64, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Step, JournalError> {
         let Some(cycle) = self.state.rested_cycle() else { return Ok(Step::Ended(self.state.end())) };
         let task = Task { cycle, phase: Phase::Read, index };
         match self.read_rested_slice(task, goes_on) {

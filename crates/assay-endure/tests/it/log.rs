@@ -1,7 +1,7 @@
 //! The log: whatever is cut off its end, what is left is what it was.
 
 use assay_core::endurance::{LifeEnd, WearLoad};
-use assay_endure::{Entry, Log, LogError, State, Step, Wear};
+use assay_endure::{Entry, JournalError, Log, State, Step, Wear};
 
 use crate::lives::{Life, fates};
 use crate::memory::{begin, entries};
@@ -22,7 +22,7 @@ fn a_log_cut_at_any_byte_is_what_it_was_before() {
     let (log, _) = lived();
     let mut ends = vec![16];
     for entry in entries(&log) {
-        ends.push(ends.last().unwrap() + assay_endure::frame(&entry).len());
+        ends.push(ends.last().unwrap() + assay_endure::journal::frame(&entry).len());
     }
     assert_eq!(ends.last(), Some(&log.len()));
     for cut in (16..log.len()).step_by(1 + log.len() / 3000) {
@@ -46,10 +46,13 @@ fn damage_before_the_end_is_refused_and_never_cut_off() {
         let mut damaged = log.clone();
         damaged[at] ^= 0x10;
         let answer = assay_endure::replay(&mut &*damaged, damaged.len() as u64);
-        assert!(matches!(answer, Err(LogError::Damaged { .. } | LogError::OutOfOrder { .. })), "{at}: {answer:?}");
+        assert!(
+            matches!(answer, Err(JournalError::Damaged { .. } | JournalError::OutOfOrder { .. })),
+            "{at}: {answer:?}"
+        );
     }
     let nothing = assay_endure::replay(&mut &b"something else, of another program"[..], 34);
-    assert!(matches!(nothing, Err(LogError::NotALog)));
+    assert!(matches!(nothing, Err(JournalError::NotOne)));
 }
 
 #[test]
@@ -59,7 +62,7 @@ fn a_log_in_a_file_is_held_by_one_process_and_goes_on() {
     let mut life = Life::new(9, Model::new(2048, vec![crate::model::NEVER; 2048]), WearLoad::Whole);
     let begun = Entry::Begin(begin(9, WearLoad::Whole));
     let log = Log::create(&path, &begun).unwrap();
-    assert!(matches!(Log::open(&path), Err(LogError::InUse)));
+    assert!(matches!(Log::open(&path), Err(JournalError::InUse)));
     drop(log);
     for round in 1..=3 {
         let (log, state) = Log::open(&path).unwrap();

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use assay_core::endurance::WearLoad;
-use assay_endure::{Begin, Entry, Keep, LogError, State};
+use assay_endure::journal::Entries;
+use assay_endure::{Begin, Entry, JournalError, Keep, State};
 
 /// 2048 sectors, 1 MiB.
 pub(crate) const PAGES: u64 = 256;
@@ -37,13 +38,13 @@ impl Memory {
 }
 
 impl Keep for Memory {
-    fn append(&mut self, entry: &Entry) -> Result<(), LogError> {
-        let frame = assay_endure::frame(entry);
+    fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let frame = assay_endure::journal::frame(entry);
         if let Some(left) = &mut self.torn_after {
             if *left == 0 {
                 let cut = crc_cut(&frame);
                 self.bytes.borrow_mut().extend(&frame[..cut]);
-                return Err(LogError::InUse);
+                return Err(JournalError::InUse);
             }
             *left -= 1;
         }

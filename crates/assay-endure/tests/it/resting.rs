@@ -1,4 +1,4 @@
-//! Rest: what is lost with time is told by kind and age, and is no wear.
+//! Rest: a reading at rest counts lost sectors by kind and age, and none of them as wear.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ fn reading(at: u64, reader: &str) -> Entry {
     Entry::RestRead(RestReadBegun { at, path: "model".to_owned(), way: way(reader) })
 }
 
-/// A test after so many cycles, each in a second, that rests.
+/// A test at rest after some cycles of one second each.
 fn resting(seed: u64, load: WearLoad, fates: Vec<Fate>, cycles: u64) -> (Worn, Rc<RefCell<Vec<u8>>>) {
     let log = Rc::new(RefCell::new(b"assay endurance\n".to_vec()));
     let begun = begin(seed | 1 << 40, load);
@@ -109,7 +109,7 @@ fn what_fades_is_told_by_kind_at_each_age_and_is_no_wear() {
             assert_eq!((read.lost_sectors, &read.kinds), (kinds.values().sum::<u64>(), &kinds), "seed {seed}");
             assert_eq!((read.worn_sectors, read.cycle, read.rates.len()), (1, 3, 16));
         }
-        // The log says the same, and what is worn on holds again: none of it was wear.
+        // The log gives the same state. Another cycle finds all sectors good, so that no loss at rest was wear.
         let state = replayed(&mut log.borrow_mut());
         assert_eq!(state.document(String::new()), after);
         wear.note(&attached("1-1")).unwrap();

@@ -1,9 +1,10 @@
 //! Memory and log of a medium of 128 GB in the worst case, by its entries alone.
 
 use assay_core::endurance::{FailureKind, WearLoad};
+use assay_endure::journal::frame;
 use assay_endure::{
     Begin, COLUMNS, Changed, Entry, FailedSet, Latencies, Layout, Phase, Run, SLICES, SliceRead, SliceWritten, State,
-    Task, frame,
+    Task,
 };
 
 use crate::memory::begin;

@@ -1,12 +1,14 @@
-//! Logs of tests of endurance: as another program, a power cut or a bad disk left them.
+//! Logs of tests of endurance, and ledgers of power cuts: as another program, a power cut or a bad disk left them.
 
 use std::collections::BTreeMap;
 
 use assay_core::endurance::{CensorReason, Endurance, FailureKind, LifeEnd, WearLoad};
+use assay_endure::journal::{Entries, frame};
 use assay_endure::{
     Attachment, Begin, COLUMNS, Changed, Entry, Latencies, Phase, RestBegun, RestReadBegun, Run, SLICES, SliceRead,
-    SliceRested, SliceWritten, Task, Way, frame, replay,
+    SliceRested, SliceWritten, Task, Way, replay,
 };
+use assay_powercut::{Ended, LoadEnd, Mode, Round, Target};
 
 use crate::input;
 
@@ -15,7 +17,7 @@ const MAGIC: &[u8] = b"assay endurance\n";
 /// Any log is refused in a line, or gives a test whose figures agree with each other, and whose rest of bytes changes nothing.
 /// The input is a log, or entries without lengths and checksums, which a mutation would not meet.
 pub(crate) fn log(data: &[u8]) {
-    let log = if data.starts_with(MAGIC) { data.to_vec() } else { framed(data) };
+    let log = framed::<Entry>(data);
     let replayed = match replay(&mut &*log, log.len() as u64) {
         Err(error) => return input::one_line(&error),
         Ok(replayed) => replayed,
@@ -59,15 +61,38 @@ fn sound(test: &Endurance) {
     }
 }
 
-/// Entries behind each other, each behind its length in two bytes, as a log with the right checksums.
-fn framed(data: &[u8]) -> Vec<u8> {
-    let mut log = MAGIC.to_vec();
+/// Any ledger is refused in a line, or gives the same test after what is cut off.
+pub(crate) fn ledger(data: &[u8]) {
+    let ledger = framed::<assay_powercut::Entry>(data);
+    let replayed = match assay_powercut::replay(&ledger) {
+        Err(error) => return input::one_line(&error),
+        Ok(replayed) => replayed,
+    };
+    let whole = usize::try_from(replayed.whole_bytes).expect("no more than there is");
+    let again = assay_powercut::replay(&ledger[..whole]).expect("as before").state;
+    let document = replayed.state.document();
+    assert_eq!(
+        serde_json::to_string(&document).expect("a document"),
+        serde_json::to_string(&again.document()).expect("it")
+    );
+    let acknowledged: u64 = replayed.state.acknowledged().values().sum();
+    assert!(acknowledged <= replayed.state.issued(), "more acknowledged than issued");
+    assert!(document.share.as_ref().is_none_or(|share| (0.0..=1.0).contains(&share.point)), "{:?}", document.share);
+}
+
+/// A journal as it is; else entries behind each other, each behind its length in two bytes, as a journal with the right
+/// checksums.
+fn framed<E: Entries + PartialEq + std::fmt::Debug>(data: &[u8]) -> Vec<u8> {
+    if data.starts_with(E::MAGIC) {
+        return data.to_vec();
+    }
+    let mut log = E::MAGIC.to_vec();
     let mut rest = data;
     while let Some((length, behind)) = rest.split_first_chunk::<2>() {
         let (payload, left) = behind.split_at(usize::from(u16::from_le_bytes(*length)).min(behind.len()));
-        match Entry::from_bytes(payload) {
+        match E::from_bytes(payload) {
             Some(entry) => {
-                let again = Entry::from_bytes(&entry.to_bytes());
+                let again = E::from_bytes(&entry.to_bytes());
                 assert_eq!(again.as_ref(), Some(&entry), "an entry is read as it was written");
                 log.extend(frame(&entry));
             }
@@ -218,5 +243,50 @@ pub(crate) fn log_seeds() -> Vec<Vec<u8>> {
         // Ends and rests where there is none.
         bytes(&[begin(160, WearLoad::Whole), small[small.len() - 2].clone()]),
         parts([begin(160, WearLoad::Whole).to_bytes(), b"\x09{\"at\":\"\",\"seconds\":18446744073709551615}".to_vec()]),
+    ]
+}
+
+pub(crate) fn ledger_seeds() -> Vec<Vec<u8>> {
+    use assay_powercut::{Begin, Entry};
+    let begin = |blocks| {
+        Entry::Begin(Begin {
+            version: 1,
+            id: "00ff".to_owned(),
+            started: "2026-11-28T12:00:00Z".to_owned(),
+            model: Some("A".to_owned()),
+            unit: None,
+            capacity_bytes: 1 << 30,
+            blocks,
+            target: Target::Device,
+            mount_point: None,
+            writers: 2,
+            modes: Mode::ALL.to_vec(),
+            labels: BTreeMap::new(),
+        })
+    };
+    let attached = Some("boot:7".to_owned());
+    let round = Entry::Round(Round { at: String::new(), path: "/dev/sdz".to_owned(), attached, flushes: Some(true) });
+    let whole = vec![
+        begin(64),
+        round.clone(),
+        Entry::Fill { number: 1, runs: vec![(0, 64)] },
+        Entry::Acknowledged { first: 1, count: 1, at_ns: 5 },
+        Entry::Writes { first: 2, mode: Mode::Fsync, blocks: vec![0, 1, 2] },
+        Entry::Acknowledged { first: 2, count: 2, at_ns: 9 },
+        Entry::Ended(Ended { end: LoadEnd::Gone, by_command: true }),
+    ];
+    let bytes = |entries: &[Entry]| parts(entries.iter().map(Entry::to_bytes));
+    let file = whole.iter().fold(Entry::MAGIC.to_vec(), |mut all, entry| {
+        all.extend(frame(entry));
+        all
+    });
+    let fills: Vec<Entry> = (1..400).map(|number| Entry::Fill { number, runs: vec![(0, 1 << 20)] }).collect();
+    vec![
+        bytes(&whole),
+        file,
+        // Many runs of the whole area, in one entry and in many.
+        bytes(&[begin(1 << 20), round.clone(), Entry::Fill { number: 1, runs: vec![(0, 1 << 20); 5000] }]),
+        bytes(&[vec![begin(1 << 20), round], fills].concat()),
+        bytes(&[begin(u64::MAX)]),
     ]
 }

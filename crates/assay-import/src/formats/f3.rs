@@ -140,7 +140,7 @@ struct F3Run {
 /// Share by which a size that is printed with two digits behind the point may differ from that of its blocks.
 const ROUNDED: f64 = 0.01;
 
-/// The power of two that is the size of a block, by what so many of them hold.
+/// The size of a block, a power of two, from the size of a number of blocks.
 fn block_of(size: f64, blocks: u64) -> Option<u64> {
     let each = Some(size / blocks as f64).filter(|each| each.is_finite() && *each >= 1.0)?;
     let power = each.log2().round().exp2();

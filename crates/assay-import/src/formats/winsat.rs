@@ -60,7 +60,7 @@ impl Format for Winsat {
                 break;
             }
             let Some(row) = ROW.captures(line) else {
-                // The mark in front of all lines may be gone, as that of a quoted mail.
+                // The mark in front of all lines, as of a quoted mail, may be gone.
                 if other(&mut report, line) || line.trim_start_matches('/').starts_with("> ") {
                     end = number + 1;
                 }
@@ -87,7 +87,7 @@ impl Format for Winsat {
     }
 }
 
-/// Takes a row that is none of a rate: its score, and its time where it has one. Whether the line is one.
+/// Takes a row without a rate: its score, and its time if it has one. Returns whether the line is such a row.
 fn other(report: &mut Report, line: &str) -> bool {
     let Some(row) = OTHER.captures(line) else { return false };
     let name = format!("{NAME} {}", &row[1]);

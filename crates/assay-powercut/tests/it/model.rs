@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use assay_endure::{Fault, Medium, Refused, SECTOR};
 use assay_lab::SplitMix;
-use assay_powercut::{BLOCK, Entry, GROUP, Keep, LedgerError, Mode, Place, frame};
+use assay_powercut::{BLOCK, Entry, GROUP, Keep, LedgerError, Mode, Place};
 
 /// Blocks of the area: 1 MiB.
 pub(crate) const BLOCKS: u64 = 256;
@@ -370,7 +370,7 @@ impl Memory {
 
 impl Keep for Memory {
     fn append(&mut self, entry: &Entry) -> Result<(), LedgerError> {
-        let mut frame = frame(entry);
+        let mut frame = assay_endure::journal::frame(entry);
         if *self.host.lock().unwrap() {
             let mut disk = self.disk.disk();
             let cut = disk.now();

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use assay_lab::SplitMix;
 use assay_powercut::{
     Begin, Circumstances, CutKind, CutReport, Ended, Entry, Ledger, Mode, PowerCuts, Replayed, Round, State, Stop,
-    Target, Writer, fill, frame, judge, look, replay,
+    Target, Writer, fill, judge, look, replay,
 };
 
 use crate::model::{BLOCKS, Handle, Kind, Memory};
@@ -28,7 +28,7 @@ pub(crate) fn begin(unit: u64) -> Begin {
 }
 
 pub(crate) fn first_bytes(begin: &Begin) -> Vec<u8> {
-    [&b"assay power cut\n"[..], &frame(&Entry::Begin(begin.clone()))].concat()
+    assay_endure::journal::first_bytes(&Entry::Begin(begin.clone()))
 }
 
 pub(crate) fn about() -> Circumstances {

@@ -360,7 +360,7 @@ pub(crate) fn carries(target: &Path, store: Option<&Path>) -> Option<Carried> {
     path.or_else(|| is_memory().then_some(Carried::Memory))
 }
 
-/// What the host has on the file system of a directory: its root, its programs, or the store; none of a medium beside them.
+/// What the host needs on the file system of a directory: its root, its programs, or the store; `None` of any other medium.
 #[must_use]
 pub fn carried_path(target: &Path, store: Option<&Path>) -> Option<PathBuf> {
     let here = sys::file_system(target)?;

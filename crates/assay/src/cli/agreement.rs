@@ -24,7 +24,7 @@ const REVIEWED: [(&str, &[&str]); 23] = [
     ("listen", &["Address that "]),
     // A load decides, or nothing but a load is wanted.
     ("load", &["Load that decides", "Only "]),
-    // A medium has a name of its own, a cluster has not.
+    // A medium names itself, a cluster does not.
     ("named", &["Name of the watch; made of that of the medium", "Name of the watch; the medium of a node"]),
     ("nodes", &["Nodes"]),
     // A report beside what is shown, the answer in place of it, or what the command is for.

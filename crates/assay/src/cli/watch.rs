@@ -86,7 +86,7 @@ pub(crate) struct WatchAddArgs {
     pub(crate) how: WatchHowArgs,
 }
 
-/// How a night is measured, and who hears of it.
+/// How a night is measured, and where its messages go.
 #[derive(Debug, Args)]
 pub(crate) struct WatchHowArgs {
     /// Time of day of the night's run

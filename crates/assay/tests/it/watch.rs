@@ -96,7 +96,7 @@ fn entities_are_published_and_withdrawn() {
     drop(free);
     let broker = format!("127.0.0.1:{port}");
     let place = watched(&["--mqtt", &broker]);
-    // Nobody listens yet: the night is measured all the same.
+    // There is no broker yet. The night is measured all the same.
     let alone = run(place.assay(["watch", "run"]));
     assert!(alone.stderr.contains("did not take the figures"), "{}", alone.stderr);
     std::fs::write(place.path().join("broker.conf"), format!("listener {port} 127.0.0.1\nallow_anonymous true\n"))

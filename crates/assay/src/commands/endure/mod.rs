@@ -14,7 +14,7 @@ use assay_core::endurance::{Endurance, LifeEnd, WearLoad};
 use assay_core::exit::Exit;
 use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
-use assay_endure::{Begin, Entry, Log, LogError, PAGE_BYTES, Recognised, State, recognise};
+use assay_endure::{Begin, Entry, JournalError, Log, PAGE_BYTES, Recognised, State, recognise};
 use assay_engine::Control;
 use jiff::Timestamp;
 
@@ -291,6 +291,6 @@ fn finish(args: &EndureArgs, tests: Vec<Endurance>, stopped: bool) -> Result<Exi
     Ok(ending::of_endurance(&tests))
 }
 
-fn log_failure(error: LogError) -> Failure {
+fn log_failure(error: JournalError) -> Failure {
     Failure::environment(harmless(&error.to_string()))
 }

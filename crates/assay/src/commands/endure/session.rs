@@ -9,8 +9,8 @@ use assay_core::sensor::SensorKind;
 use assay_device::health::HealthReader;
 use assay_device::{KernelLog, Sensors, Sysroot, TargetInfo};
 use assay_endure::{
-    Attachment, Condition, Control as Comparison, Entry, Evidence, Incident, KernelSign, Log, LogError, Medium, Phase,
-    Recognised, RestBegun, Ruling, SLICES, Sight, State, Step, Trouble, Wear, judge, recognise,
+    Attachment, Condition, Control as Comparison, Entry, Evidence, Incident, JournalError, KernelSign, Log, Medium,
+    Phase, Recognised, RestBegun, Ruling, SLICES, Sight, State, Step, Trouble, Wear, judge, recognise,
 };
 use assay_engine::Control;
 use jiff::Timestamp;
@@ -85,7 +85,7 @@ fn now() -> String {
     Timestamp::now().to_string()
 }
 
-fn failed(error: &LogError) -> Failure {
+fn failed(error: &JournalError) -> Failure {
     Failure::environment(error.to_string())
 }
 

@@ -1,8 +1,8 @@
-//! Who hears of a night: commands, addresses by curl, people by sendmail, Prometheus by a file, and Home Assistant by MQTT.
+//! Receivers of a night's messages: commands, addresses by curl, people by sendmail, Prometheus by a file, and Home Assistant by MQTT.
 //!
 //! Discovery of a whole device by Home Assistant: <https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery>. Both messages
-//! are retained, so that Home Assistant knows them after a restart. Who may publish, and TLS, stand in the file of mosquitto_pub, and
-//! in no argument.
+//! are retained, so that Home Assistant knows them after a restart. User, password and TLS stand in the file of
+//! mosquitto_pub, and in no argument.
 
 use std::io::{Read, Write};
 use std::path::Path;
