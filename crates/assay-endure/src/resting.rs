@@ -98,6 +98,11 @@ impl Resting {
         self.first_done.checked_add(self.asked?)
     }
 
+    pub(crate) fn age(&self, now: u64) -> Option<Age> {
+        let (first, last) = self.written?;
+        Age::at(now, first, last).ok().flatten()
+    }
+
     pub(crate) fn is_read(&self) -> bool {
         self.until().is_some_and(|until| self.reads.iter().any(|read| read.at >= until && read.is_complete()))
     }
@@ -117,8 +122,7 @@ impl Resting {
 
     /// Begins a reading that [`Self::may_read`] allows.
     pub(crate) fn begin_read(&mut self, begun: &RestReadBegun, cycle: u64) {
-        let (first, last) = self.written.unwrap_or_default();
-        let age = Age::at(begun.at, first, last).ok().flatten();
+        let age = self.age(begun.at);
         self.reads.push(Read {
             at: begun.at,
             age,

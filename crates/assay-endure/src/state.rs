@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use assay_core::endurance::{DeathCause, ENDURANCE_SCHEMA, Endurance, FailureKind, LifeEnd, Milestones, Reached};
+use assay_core::retention::Age;
 
 use crate::entry::{Attachment, Begin, Entry, RestReadBegun, Run, SliceRead, SliceWritten};
 use crate::failed::FailedSet;
@@ -169,6 +170,12 @@ impl State {
     #[must_use]
     pub fn rests_until(&self) -> Option<u64> {
         self.resting.until()
+    }
+
+    /// How old what was written last is at a time, in seconds since 1970; `None` where no clock tells.
+    #[must_use]
+    pub fn rest_age(&self, now: u64) -> Option<Age> {
+        self.resting.age(now)
     }
 
     /// Whether it was read since the rest that was asked for ended.

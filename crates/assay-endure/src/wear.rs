@@ -507,9 +507,11 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             self.holds(task, Fault::Errs)?;
         }
         let lost: u64 = runs.iter().map(|run| run.sectors.end - run.sectors.start).sum();
-        // An error does not say how many sectors it concerns: one at least.
-        let first = if answer.is_err() { 1 } else { first.len() as u64 };
-        reading.transient += first.saturating_sub(lost);
+        reading.transient += match answer {
+            Ok(()) => (first.len() as u64).saturating_sub(lost),
+            // An error does not say how many sectors it concerns: one at least, unless one is still unreadable.
+            Err(_) => u64::from(!runs.iter().any(|run| run.kind == FailureKind::Unreadable)),
+        };
         Ok(runs)
     }
 

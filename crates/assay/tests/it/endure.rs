@@ -228,6 +228,11 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
     refuses(&[&free, &free, "--overwrite", &free], 2, &["named twice", "nothing was touched"]);
     refuses(&[&free, "--overwrite", &held], 2, &["does not name a target"]);
     refuses(&[&free, "--overwrite", &free, "--control", &free], 2, &["is a target"]);
+    refuses(
+        &[&free, "--overwrite", &free, "--control", "/no/such/control"],
+        2,
+        &["/no/such/control", "cannot be read"],
+    );
     refuses(&["--resume", &free], 2, &["nothing on it is of a test"]);
     refuses(&["--read-back", &free], 2, &["nothing on it is of a test"]);
     refuses(&["--resume", "medium"], 2, &["no test of endurance is there"]);

@@ -63,6 +63,12 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
         }
     }
     apart(args)?;
+    if let Some(control) = args.control.as_deref().filter(|control| !target::control(control, args.hang_after).0) {
+        return Err(Failure::usage(format!(
+            "--control {} cannot be read, or is no device; nothing was touched",
+            shown(control)
+        )));
+    }
     if args.file.output.is_some() {
         return Err(Failure::usage("-o draws the map of a test: --status ID -o map.svg"));
     }

@@ -33,16 +33,26 @@ pub(super) fn wanted(args: &EndureArgs, logs: &DataDirectory) -> Result<bool, Fa
     if !args.resume || args.until.is_some() || args.retain.is_some() {
         return Ok(false);
     }
-    let until: Vec<Option<u64>> = args.targets.iter().map(|path| rests_until(path, args, logs)).collect();
+    let states: Vec<Option<State>> = args.targets.iter().map(|path| resting(path, args, logs)).collect();
     let place =
-        |rests: bool| until.iter().position(|until| until.is_some() == rests).map(|at| shown(&args.targets[at]));
+        |rests: bool| states.iter().position(|state| state.is_some() == rests).map(|at| shown(&args.targets[at]));
     if let (Some(rests), Some(worn)) = (place(true), place(false)) {
         return Err(Failure::usage(format!(
             "{rests} rests and {worn} does not: resume them in two commands; nothing was touched"
         )));
     }
-    for (path, until) in args.targets.iter().zip(&until) {
-        if let Some(until) = until.filter(|until| now() < *until) {
+    for (path, state) in args.targets.iter().zip(&states) {
+        let Some((state, until)) = state.as_ref().and_then(|state| Some((state, state.rests_until()?))) else {
+            continue;
+        };
+        state.may_read_rested(now()).map_err(|why| refusal(path, why))?;
+        if state.rest_age(now()).is_none() {
+            return Err(Failure::environment(format!(
+                "{}: no clock tells how long it has rested; --read-back reads it now, --until wears it on",
+                shown(path)
+            )));
+        }
+        if now() < until {
             return Err(Failure::usage(format!(
                 "{}: it rests until {}, {} more; --read-back reads it now, --until wears it on",
                 shown(path),
@@ -54,13 +64,12 @@ pub(super) fn wanted(args: &EndureArgs, logs: &DataDirectory) -> Result<bool, Fa
     Ok(place(true).is_some())
 }
 
-/// Until when a medium rests; `None` where it does not, or cannot be read: what follows says why.
-fn rests_until(path: &Path, args: &EndureArgs, logs: &DataDirectory) -> Option<u64> {
+/// The test of a medium that rests; `None` where it does not, or cannot be read: what follows says why.
+fn resting(path: &Path, args: &EndureArgs, logs: &DataDirectory) -> Option<State> {
     let (mut medium, _) = target::at_rest(path, args.hang_after).ok()?;
     let log = logs.path(&format!("{:016x}.log", unit_on(&mut medium)?));
     let state = Log::look(&log).ok()?;
-    state.rested_cycle()?;
-    state.rests_until()
+    (state.rested_cycle().is_some() && state.rests_until().is_some()).then_some(state)
 }
 
 fn now() -> u64 {

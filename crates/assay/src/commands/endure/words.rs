@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_core::endurance::{Endurance, FailureKind, LifeEnd, Milestones, Rest, RestRead};
+use assay_core::retention::Age;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, counted, rate, span};
 use assay_endure::{Advice, PAGE_BYTES, Phase, SLICES, State, Trouble};
@@ -101,8 +102,14 @@ fn on(at: Timestamp) -> String {
 }
 
 fn resting(rest: &Rest) -> String {
-    let over = rest.until.parse::<Timestamp>().is_ok_and(|until| Timestamp::now() >= until);
-    let (days, until) = (days(rest.seconds), date(&rest.until));
+    let second = |time: Timestamp| u64::try_from(time.as_second()).unwrap_or(0);
+    let (days, now) = (days(rest.seconds), second(Timestamp::now()));
+    let ends = rest.until.parse::<Timestamp>().map_or(0, second);
+    let begun = ends.saturating_sub(rest.seconds);
+    if !matches!(Age::at(now, begun, begun), Ok(Some(_))) {
+        return format!("no clock tells when its rest of {days} is over");
+    }
+    let (over, until) = (now >= ends, date(&rest.until));
     if over { format!("its rest of {days} was over on {until}") } else { format!("rests {days}, until {until}") }
 }
 
