@@ -331,9 +331,13 @@ fn condition(condition: Condition) -> &'static str {
 pub fn skip(skip: Skip) -> &'static str {
     match skip {
         Skip::Absent => "the medium is not there",
+        Skip::Exchanged => "another medium is in its place",
         Skip::Busy => "something else uses the medium",
+        Skip::UnderWay => "another night of it is under way",
         Skip::Budget => "the bytes of the year are used up",
         Skip::Failed => "the run could not be made",
+        Skip::NotReady => "too few nodes were ready in time",
+        Skip::Interrupted => "the run was interrupted",
         Skip::Invalid => "the result is invalid",
         Skip::Done => "this night has its result already",
     }

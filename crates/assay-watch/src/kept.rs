@@ -98,12 +98,20 @@ impl Plan {
 pub enum Skip {
     /// The medium is not there.
     Absent,
+    /// Another medium is in its place.
+    Exchanged,
     /// Something else uses it.
     Busy,
+    /// Another night of it is under way.
+    UnderWay,
     /// The bytes of the year are used up.
     Budget,
     /// The run could not be made.
     Failed,
+    /// The node, or too many of the others, was not ready in time.
+    NotReady,
+    /// The run was interrupted.
+    Interrupted,
     /// The figures are invalid.
     Invalid,
     /// The night has its result already.
@@ -118,7 +126,7 @@ pub struct Skipped {
     pub at: i64,
     /// Why.
     pub reason: Skip,
-    /// The same in words; empty where there are no more.
+    /// What another program or the system said; empty where it said nothing.
     pub detail: String,
 }
 
@@ -156,8 +164,7 @@ impl Kept {
     pub fn day(&self, at: i64) -> i64 {
         match self.last_at.zip(self.watch.last_day()) {
             Some((last, day)) if at < last - DAY / 2 && at >= self.added_at => day + 1,
-            Some((last, day)) => day + (at - last + DAY / 2).div_euclid(DAY),
-            None => at.div_euclid(DAY),
+            _ => self.nearest_day(at),
         }
     }
 
@@ -222,8 +229,7 @@ impl Kept {
         let mut again = || -> Option<Night> {
             let record = second()?;
             written += record.settings().map_or(0, |settings| settings.written_bytes);
-            let usable = record.outcome == Outcome::Completed && record.validity.verdict != ValidityVerdict::Invalid;
-            usable.then(|| night_of(&record, day))
+            is_usable(&record).then(|| night_of(&record, day))
         };
         let taken = self.watch.take(&night, &mut again);
         self.watch.draw_trends();
@@ -244,10 +250,13 @@ impl Kept {
     /// The night of a record that began at a time, for a picture; none where it is no result.
     #[must_use]
     pub fn night_of(&self, record: &Record, at: i64) -> Option<Night> {
+        is_usable(record).then(|| night_of(record, self.nearest_day(at)))
+    }
+
+    /// As many days after the last night as a time is nearest to.
+    fn nearest_day(&self, at: i64) -> i64 {
         let last = self.last_at.zip(self.watch.last_day());
-        let day = last.map_or_else(|| at.div_euclid(DAY), |(last, day)| day + (at - last + DAY / 2).div_euclid(DAY));
-        let usable = record.outcome == Outcome::Completed && record.validity.verdict != ValidityVerdict::Invalid;
-        usable.then(|| night_of(record, day))
+        last.map_or_else(|| at.div_euclid(DAY), |(last, day)| day + (at - last + DAY / 2).div_euclid(DAY))
     }
 
     /// The name of an event, for `ack`.
@@ -255,6 +264,11 @@ impl Kept {
     pub fn event_name(&self, event: &Event) -> String {
         format!("{}/{}", self.plan.name, event.number)
     }
+}
+
+/// Whether the figures of a record count.
+fn is_usable(record: &Record) -> bool {
+    record.outcome == Outcome::Completed && record.validity.verdict != ValidityVerdict::Invalid
 }
 
 #[cfg(test)]

@@ -228,8 +228,9 @@ pub(crate) struct InventoryArgs {
     pub(crate) forks: Option<u32>,
 }
 
+/// The nodes, and how they are reached.
 #[derive(Debug, Args)]
-pub(crate) struct FleetCheckArgs {
+pub(crate) struct ReachArgs {
     /// Node as NAME or NAME=TARGET, also node[01-28]=TARGET; with ssh the name is the host
     #[arg(value_name = "NODE", required_unless_present = "inventory", conflicts_with = "inventory")]
     pub(crate) nodes: Vec<String>,
@@ -258,6 +259,12 @@ pub(crate) struct FleetCheckArgs {
     /// one, nodes like this machine get this program
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "inventory")]
     pub(crate) binaries: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetCheckArgs {
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
 
     /// Print one JSON document
     #[arg(long)]
@@ -351,38 +358,12 @@ pub(crate) enum FleetWatchCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetWatchAddArgs {
-    /// Node as NAME or NAME=TARGET, also node[01-28]=TARGET; with ssh the name is the host
-    #[arg(value_name = "NODE", required_unless_present = "inventory", conflicts_with = "inventory")]
-    pub(crate) nodes: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
 
     /// Name of the watch; the medium of a node is watched as WATCH-NODE
     #[arg(long = "named", value_name = "WATCH", value_parser = name, default_value = "fleet")]
     pub(crate) name: String,
-
-    /// How nodes are reached; by default ssh, and ansible with an inventory
-    #[arg(long, value_enum)]
-    pub(crate) via: Option<ViaArg>,
-
-    #[command(flatten)]
-    pub(crate) inventory: InventoryArgs,
-
-    /// Directory with static programs for the nodes: assay-aarch64, assay-armv7l, …; or the inventory's assay_binaries. Without
-    /// one, nodes like this machine get this program
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "inventory")]
-    pub(crate) binaries: Option<PathBuf>,
-
-    /// What is measured on nodes that name no target of their own
-    #[arg(long, value_name = "PATH", default_value = ".", conflicts_with = "inventory")]
-    pub(crate) target: String,
-
-    /// The program assay on the nodes; with --via local this one
-    #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
-    pub(crate) program: Option<String>,
-
-    /// Address that nodes connect to; without it a Unix socket of this user alone, with ssh through its tunnel, and with Slurm any
-    /// address of this host
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
 
     #[command(flatten)]
     pub(crate) how: WatchHowArgs,

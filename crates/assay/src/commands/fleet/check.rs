@@ -21,7 +21,7 @@ use crate::{output, signals};
 
 pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
     let control = Control::default();
-    let via = via(args.via, &args.inventory)?;
+    let via = via(args.reach.via, &args.reach.inventory)?;
     signals::stop_on_signals(&control)?;
     let check = match via {
         ViaArg::Ansible => by_ansible(args, &control)?,
@@ -47,8 +47,8 @@ pub(super) fn check(args: &FleetCheckArgs) -> Result<Exit, Failure> {
 }
 
 fn by_ansible(args: &FleetCheckArgs, control: &Control) -> Result<FleetCheck, Failure> {
-    let variables = variables(args.binaries.as_ref(), &args.arguments)?;
-    let ansible = ansible(&args.inventory, control)?;
+    let variables = variables(args.reach.binaries.as_ref(), &args.arguments)?;
+    let ansible = ansible(&args.reach.inventory, control)?;
     let hosts = ansible.hosts()?;
     let count = AnswerCount::of(hosts.iter().map(|host| host.name.as_str()));
     Ok(FleetCheck::by_ansible(&ansible, &hosts, variables, &own_build(), &|node| count.done(node))?)
@@ -56,10 +56,10 @@ fn by_ansible(args: &FleetCheckArgs, control: &Control) -> Result<FleetCheck, Fa
 
 fn by_ssh(args: &FleetCheckArgs, launcher: Launcher, control: &Control) -> Result<FleetCheck, Failure> {
     check_words(&args.arguments)?;
-    let nodes = entries(&args.nodes, &args.target, launcher)?;
-    let program = program(args.program.as_deref(), launcher)?;
+    let nodes = entries(&args.reach.nodes, &args.reach.target, launcher)?;
+    let program = program(args.reach.program.as_deref(), launcher)?;
     let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
-    let request = CheckRequest { program: &program, arguments: &args.arguments, tunnel: args.listen.is_none() };
+    let request = CheckRequest { program: &program, arguments: &args.arguments, tunnel: args.reach.listen.is_none() };
     Ok(FleetCheck::by_ssh(launcher, &nodes, &request, &own_build(), control, &|node| count.done(node))?)
 }
 

@@ -83,11 +83,7 @@ fn plan(
     let name = match &args.name {
         Some(name) if taken(name) => return Err(Failure::usage(format!("--named: there is a watch {name} already"))),
         Some(name) => name.clone(),
-        None => {
-            let base = watch_name_of(&medium.title());
-            let numbered = (2..1000).map(|number| format!("{base}-{number}"));
-            std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base)
-        }
+        None => free_name(&medium.title(), taken),
     };
     Ok(Plan {
         title: medium.title(),
@@ -98,6 +94,13 @@ fn plan(
         capacity_bytes: medium.capacity_bytes,
         ..plan_of(name, Measured::Here, &args.how)
     })
+}
+
+/// A name made of any text, numbered where it is taken.
+pub(super) fn free_name(text: &str, taken: impl Fn(&str) -> bool) -> String {
+    let base = watch_name_of(text);
+    let numbered = (2..1000).map(|number| format!("{base}-{number}"));
+    std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base)
 }
 
 /// What the arguments say of a plan; the medium is not known yet.

@@ -10,16 +10,16 @@ use assay_core::text::harmless;
 use assay_core::units::counted;
 use assay_fleet::{Fate, Ledger, NodeEntry};
 use assay_report::watch::skip;
-use assay_watch::{FIRST, Kept, Measured, Plan, RUN_LABEL, SECOND, Skip, Skipped, Status, WATCH_LABEL, metrics};
+use assay_watch::{FIRST, Kept, Measured, Plan, SECOND, Skip, Skipped, Status, metrics};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::night::{Reason, conclude, take};
+use super::night::{self, Reason, conclude, run_words, take};
 use super::timer::{self, Timer};
 use super::{add, keep};
-use crate::cli::{FleetWatchAddArgs, FleetWatchCommand, InventoryArgs, ViaArg, WatchRunArgs, watch_name_of};
-use crate::documents::watch::{WatchNightDocument, WatchRunDocument};
-use crate::ending::{self, Failure};
+use crate::cli::{FleetWatchAddArgs, FleetWatchCommand, InventoryArgs, ViaArg, WatchRunArgs};
+use crate::documents::watch::WatchNightDocument;
+use crate::ending::Failure;
 use crate::{files, output, suites};
 
 /// A watched cluster.
@@ -48,12 +48,12 @@ impl Reach {
     fn of(args: &FleetWatchAddArgs) -> Self {
         let absolute =
             |path: &Path| crate::documents::path(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-        let InventoryArgs { inventory, limit, forks } = &args.inventory;
+        let InventoryArgs { inventory, limit, forks } = &args.reach.inventory;
         let mut more = Vec::new();
         let mut option = |name: &str, value: Option<String>| {
             more.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
         };
-        let via = args.via.map(|via| match via {
+        let via = args.reach.via.map(|via| match via {
             ViaArg::Ssh => "ssh",
             ViaArg::Slurm => "slurm",
             ViaArg::Ansible => "ansible",
@@ -61,14 +61,14 @@ impl Reach {
         });
         option("--via", via.map(str::to_owned));
         option("--forks", forks.map(|forks| forks.to_string()));
-        option("--binaries", args.binaries.as_deref().map(absolute));
-        option("--program", args.program.clone());
-        option("--listen", args.listen.map(|listen| listen.to_string()));
+        option("--binaries", args.reach.binaries.as_deref().map(absolute));
+        option("--program", args.reach.program.clone());
+        option("--listen", args.reach.listen.map(|listen| listen.to_string()));
         if inventory.is_empty() {
-            option("--target", Some(args.target.clone()));
+            option("--target", Some(args.reach.target.clone()));
         }
         let inventory = inventory.iter().map(|path| absolute(path)).collect();
-        Self { nodes: args.nodes.clone(), inventory, limit: limit.clone(), more }
+        Self { nodes: args.reach.nodes.clone(), inventory, limit: limit.clone(), more }
     }
 
     /// The arguments for all nodes, or for one of them.
@@ -129,7 +129,7 @@ fn add_fleet(args: &FleetWatchAddArgs) -> Result<Exit, Failure> {
 /// Asks the nodes whether a night fits.
 fn check(fleet: &FleetWatch) -> Result<(), Failure> {
     let mut command = assay(&["fleet", "check"])?;
-    command.args(fleet.reach.words(None)).arg("--").args(measure_words(&fleet.plan, FIRST));
+    command.args(fleet.reach.words(None)).arg("--").args(run_words(&fleet.plan, FIRST));
     let failed = |said: String| Failure::environment(format!("the nodes were not asked: {said}"));
     let done =
         command.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(|error| failed(error.to_string()))?;
@@ -147,24 +147,6 @@ fn assay(words: &[&str]) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// Arguments of `assay run` on each node; a second run is twice as long.
-fn measure_words(plan: &Plan, which: &str) -> Vec<String> {
-    let (times, repeats) = if which == SECOND { (2, 6) } else { (1, 3) };
-    let fleet = match &plan.measured {
-        Measured::Node { fleet, .. } => fleet.as_str(),
-        Measured::Here => plan.name.as_str(),
-    };
-    let words = [
-        ["--suite", &plan.suite],
-        ["--repeats", &format!("{repeats}")],
-        ["--budget", &format!("{}s", plan.budget_seconds * times)],
-        ["--max-write", &format!("{}", plan.max_write_bytes)],
-        ["--label", &format!("{WATCH_LABEL}={fleet}")],
-        ["--label", &format!("{RUN_LABEL}={which}")],
-    ];
-    words.iter().flatten().map(|word| (*word).to_owned()).collect()
-}
-
 /// What `assay fleet run --json` prints, as far as it is read.
 #[derive(Deserialize)]
 struct RunDocument {
@@ -174,7 +156,7 @@ struct RunDocument {
 /// Measures all nodes, or one of them.
 fn measured(fleet: &FleetWatch, which: &str, only: Option<&NodeEntry>) -> Result<Ledger, String> {
     let mut command = assay(&["fleet", "run", "--json", "--quiet"]).map_err(|failure| failure.message().to_owned())?;
-    command.args(fleet.reach.words(only)).arg("--").args(measure_words(&fleet.plan, which));
+    command.args(fleet.reach.words(only)).arg("--").args(run_words(&fleet.plan, which));
     let done = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     let document: Result<RunDocument, _> = serde_json::from_slice(&done.stdout);
     document.map(|document| document.run).map_err(|_| {
@@ -197,14 +179,7 @@ fn run(args: &WatchRunArgs) -> Result<Exit, Failure> {
     for name in names {
         nights.extend(nights_of(name)?);
     }
-    let exit = ending::of_nights(
-        nights.iter().flat_map(|night| &night.events).any(|event| event.event.what.is_alarm()),
-        nights.iter().filter_map(|night| night.skipped.as_ref()).any(|skipped| skipped.reason != Skip::Done),
-    );
-    if args.json {
-        output::print_json(&WatchRunDocument { nights })?;
-    }
-    Ok(exit)
+    night::finish(nights, args.json)
 }
 
 /// A night of all nodes of a cluster.
@@ -250,8 +225,9 @@ fn of_node(
             // A node that never had a result is known by its name alone.
             let Ok(record) = &record else {
                 let (reason, detail) = record.err().unwrap_or((Skip::Failed, String::new()));
-                output::tell_wrapped(&format!("{}: skipped, as {}: {}", node.name, skip(reason), harmless(&detail)));
-                return Ok(night_of(&node.name, Some(Skipped { at: now, reason, detail })));
+                let skipped = Skipped { at: now, reason, detail };
+                night::tell_skipped(&node.name, &skipped);
+                return Ok(night_of(&node.name, Some(skipped)));
             };
             known.push(Kept::new(plan_of_node(fleet, node, record)?, now));
             known.len() - 1
@@ -261,7 +237,7 @@ fn of_node(
     let mut night = night_of(&kept.plan.name, None);
     let result = record.and_then(|record| {
         if kept.plan.unit != add::unit_of(&record.medium) {
-            return Err((Skip::Absent, "another medium is in its place".to_owned()));
+            return Err((Skip::Exchanged, String::new()));
         }
         take(kept, &record, now, &mut night, &mut || {
             let ledger = measured(fleet, SECOND, Some(node)).ok()?;
@@ -292,18 +268,16 @@ fn result_of(node: &NodeEntry) -> Result<Record, Reason> {
             | Fate::Lost { reason }
             | Fate::NotTaken { reason },
         ) => Err(failed(reason)),
-        Some(Fate::Late) => Err(failed("the node was not ready in time")),
-        Some(Fate::TooFew) => Err(failed("too few other nodes were ready")),
-        Some(Fate::Interrupted) | None => Err(failed("the run was interrupted")),
+        Some(Fate::Late | Fate::TooFew) => Err((Skip::NotReady, String::new())),
+        Some(Fate::Interrupted) | None => Err((Skip::Interrupted, String::new())),
     }
 }
 
 /// The plan of a node that is seen for the first time.
 fn plan_of_node(fleet: &FleetWatch, node: &NodeEntry, record: &Record) -> Result<Plan, Failure> {
     let taken = keep::names()?;
-    let base = watch_name_of(&format!("{}-{}", fleet.plan.name, node.name));
-    let numbered = (2..1000).map(|number| format!("{base}-{number}"));
-    let name = std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(base);
+    let name =
+        add::free_name(&format!("{}-{}", fleet.plan.name, node.name), |name| taken.iter().any(|one| one == name));
     Ok(Plan {
         name,
         title: record.medium.title(),

@@ -12,7 +12,9 @@ use assay_device::owned::Directory;
 use assay_device::{ProofMeter, Sysroot, TargetInfo, look, survey};
 use assay_engine::Control;
 use assay_report::watch::{event as event_sentence, skip};
-use assay_watch::{FILL_LABEL, FIRST, Kept, Plan, RUN_LABEL, SECOND, Skip, Skipped, Status, StatusEvent, WATCH_LABEL};
+use assay_watch::{
+    FILL_LABEL, FIRST, Kept, Measured, Plan, RUN_LABEL, SECOND, Skip, Skipped, Status, StatusEvent, WATCH_LABEL,
+};
 use jiff::Timestamp;
 
 use super::{add, keep, tell};
@@ -39,11 +41,16 @@ pub(super) fn run(args: &WatchRunArgs) -> Result<Exit, Failure> {
             return Err(Failure::interrupted("interrupted; the night of this medium can be measured again"));
         }
     }
+    finish(nights, args.json)
+}
+
+/// What nights came to: the exit code, and the document where it was asked for.
+pub(super) fn finish(nights: Vec<WatchNightDocument>, as_json: bool) -> Result<Exit, Failure> {
     let exit = ending::of_nights(
         nights.iter().flat_map(|night| &night.events).any(|event| event.event.what.is_alarm()),
         nights.iter().filter_map(|night| night.skipped.as_ref()).any(|skipped| skipped.reason != Skip::Done),
     );
-    if args.json {
+    if as_json {
         output::print_json(&WatchRunDocument { nights })?;
     }
     Ok(exit)
@@ -59,8 +66,7 @@ fn night(name: &str) -> Result<WatchNightDocument, Failure> {
     };
     let now = Timestamp::now().as_second();
     let Some(_lock) = keep::lock(name)? else {
-        night.skipped =
-            Some(Skipped { at: now, reason: Skip::Busy, detail: "another night of it is under way".into() });
+        night.skipped = Some(Skipped { at: now, reason: Skip::UnderWay, detail: String::new() });
         return Ok(night);
     };
     let mut kept = keep::read(name)?;
@@ -72,6 +78,12 @@ fn night(name: &str) -> Result<WatchNightDocument, Failure> {
     Ok(night)
 }
 
+/// Says why there is no night of a medium.
+pub(super) fn tell_skipped(name: &str, skipped: &Skipped) {
+    let more = if skipped.detail.is_empty() { String::new() } else { format!(": {}", harmless(&skipped.detail)) };
+    output::tell_wrapped(&format!("{name}: skipped, as {}{more}", skip(skipped.reason)));
+}
+
 /// Keeps and tells what a night came to.
 pub(super) fn conclude(
     kept: &mut Kept,
@@ -80,9 +92,8 @@ pub(super) fn conclude(
     result: Result<(), Reason>,
 ) -> Result<(), Failure> {
     if let Err((reason, detail)) = result {
-        let more = if detail.is_empty() { String::new() } else { format!(": {}", harmless(&detail)) };
-        output::tell_wrapped(&format!("{}: skipped, as {}{more}", kept.plan.name, skip(reason)));
         let skipped = Skipped { at: now, reason, detail };
+        tell_skipped(&kept.plan.name, &skipped);
         if reason != Skip::Done {
             kept.skipped = Some(skipped.clone());
         }
@@ -151,7 +162,7 @@ fn located(plan: &Plan) -> Result<(PathBuf, TargetInfo), Reason> {
     match look(&sysroot, &path) {
         Ok(target) if is_it(&target) => return Ok((path, target)),
         Err(error) if plan.unit.is_none() => return Err((Skip::Absent, error.to_string())),
-        Ok(_) if plan.unit.is_none() => return Err((Skip::Absent, "another one is in its place".to_owned())),
+        Ok(_) if plan.unit.is_none() => return Err((Skip::Exchanged, String::new())),
         _ => {}
     }
     let elsewhere = survey(&sysroot).into_iter().find(|one| is_it(&one.target));
@@ -178,22 +189,37 @@ fn fill(plan: &Plan, path: &Path) -> Option<u64> {
     (space.bytes > 0).then(|| (space.bytes.saturating_sub(space.free_bytes)) * 100 / space.bytes)
 }
 
+/// Arguments of `assay run` for a night; a second run is twice as long.
+pub(super) fn run_words(plan: &Plan, which: &str) -> Vec<String> {
+    let (times, repeats) = if which == SECOND { (2, 6) } else { (1, 3) };
+    let watch = match &plan.measured {
+        Measured::Here => &plan.name,
+        Measured::Node { fleet, .. } => fleet,
+    };
+    let mut words = vec![
+        ("--suite", plan.suite.clone()),
+        ("--repeats", format!("{repeats}")),
+        ("--budget", format!("{}s", plan.budget_seconds * times)),
+        ("--label", format!("{WATCH_LABEL}={watch}")),
+        ("--label", format!("{RUN_LABEL}={which}")),
+    ];
+    if !plan.raw {
+        words.push(("--max-write", format!("{}", plan.max_write_bytes)));
+    }
+    words.into_iter().flat_map(|(option, value)| [option.to_owned(), value]).collect()
+}
+
 /// Measures by a run of this program, which keeps its record in the store; a second run is twice as long.
 fn record(plan: &Plan, path: &Path, fill: Option<u64>, which: &str) -> Result<Record, Reason> {
     let failed = |detail: String| (Skip::Failed, detail);
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let (times, repeats) = if which == SECOND { (2, 6) } else { (1, 3) };
     let mut command = Command::new(program);
-    command.arg("run").arg(path).args(["--quiet", "--json", "--suite", &plan.suite]);
-    command.args(["--repeats", &format!("{repeats}"), "--budget", &format!("{}s", plan.budget_seconds * times)]);
-    command.args(["--label", &format!("{WATCH_LABEL}={}", plan.name), "--label", &format!("{RUN_LABEL}={which}")]);
+    command.arg("run").arg(path).args(["--quiet", "--json"]).args(run_words(plan, which));
     if let Some(percent) = fill {
         command.args(["--label", &format!("{FILL_LABEL}={percent}")]);
     }
     if plan.raw {
         command.arg("--raw");
-    } else {
-        command.args(["--max-write", &format!("{}", plan.max_write_bytes)]);
     }
     let done = command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&done.stdout);
