@@ -1,5 +1,7 @@
 //! Whether a medium is the one of a test, by the stamps on it: under any name, in any reader.
 
+use std::time::{Duration, Instant};
+
 use crate::layout::{PAGE_BYTES, Task, block_at};
 use crate::medium::{Fault, Medium};
 use crate::stamp::{SECTOR, Stamp, mixed};
@@ -7,7 +9,11 @@ use crate::state::State;
 
 /// Places that are read.
 const PLACES: u64 = 64;
-const DRAWS: u64 = 1024;
+/// Places that are read where none of those is of the test: a medium that lost nearly all may keep one in a hundred.
+const MORE: u64 = 1024;
+const DRAWS: u64 = 16 * MORE;
+/// Time for the many: one that errs may take a second.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Stamps of one test that tell it apart: of an earlier test, whose stamps are left in places, there are fewer.
 const ENOUGH: u32 = 32;
 
@@ -34,9 +40,10 @@ pub fn recognise(medium: &mut dyn Medium, state: &State) -> Recognised {
         return if state.is_new() { Recognised::NothingYet } else { Recognised::Foreign };
     }
     let (mut read, mut ours, mut others, mut other, mut tried) = (0u32, 0u32, 0u32, 0u64, 0u64);
-    let mut page = vec![0; PAGE_BYTES as usize];
+    let (mut page, began) = (vec![0; PAGE_BYTES as usize], Instant::now());
     for draw in 0..DRAWS {
-        if tried == PLACES {
+        let enough = tried >= PLACES && (ours > 0 || began.elapsed() > PATIENCE);
+        if enough || tried == MORE {
             break;
         }
         let number = mixed(layout.unit ^ draw, task.cycle) % layout.pages;
@@ -69,7 +76,12 @@ pub fn unit_on(medium: &mut dyn Medium) -> Option<u64> {
     let pages = medium.bytes() / PAGE_BYTES;
     let mut page = vec![0; PAGE_BYTES as usize];
     let mut seen = std::collections::BTreeMap::<u64, u32>::new();
-    for draw in 0..4 * PLACES {
+    let began = Instant::now();
+    for draw in 0..MORE {
+        let enough = draw >= 4 * PLACES && !seen.is_empty();
+        if enough || began.elapsed() > PATIENCE {
+            break;
+        }
         match medium.read(mixed(draw, pages) % pages.max(1) * PAGE_BYTES, &mut page) {
             Err(Fault::Gone | Fault::Hung) => break,
             Err(_) => {}

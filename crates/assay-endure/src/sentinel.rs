@@ -1,7 +1,9 @@
 //! Places that held what was written, looked at when something fails: a place that fails alone is a failure of the medium,
 //! while a medium on which nothing holds may have lost its reader.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
 
 use assay_core::endurance::WearLoad;
 
@@ -10,10 +12,17 @@ use crate::medium::{Fault, Medium, Trouble};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
 
-/// Places that are looked at.
+/// Places that are looked at first.
 const PLACES: usize = 32;
-/// Draws for them.
-const DRAWS: u64 = 256;
+/// Places that are looked at where none of those holds. Of a medium that keeps one place in a hundred none is among them once in
+/// 30,000 times (0.99^1024).
+pub(crate) const MORE: usize = 1024;
+/// Draws for each place that is wanted.
+const DRAWS: usize = 8;
+/// Readings of a place, after the first, that have to hold, too.
+const SURE: usize = 4;
+/// Time for the many: one that errs may take a second.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the places show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,25 +33,63 @@ pub(crate) enum Looked {
     Trouble(Trouble),
 }
 
+/// How often a place has to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readings {
+    /// Once, unless another did not hold before it.
+    Once,
+    /// Each time of several: a reader that gives errors may work now and then.
+    Several,
+}
+
+/// A page, with the cycles whose stamp it may hold.
+type Place = (u64, RangeInclusive<u64>);
+
+/// What a place shows.
+enum Shown {
+    Holds,
+    Errs,
+    /// Of the test, and of a later cycle.
+    Newer,
+    /// Of another test.
+    Other,
+    /// An earlier cycle, another address, or no stamp. That a medium drops writes is only shown by writing.
+    Nothing,
+}
+
 /// Reads places that should hold what was written. The first that does is enough.
-pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, page: &mut [u8]) -> Looked {
-    let (mut errors, mut newer, mut others, mut all) = (0, 0, 0, 0);
-    for (number, rounds) in places(state, task) {
-        all += 1;
-        match medium.read(number * PAGE_BYTES, page) {
-            Err(Fault::Gone) => return Looked::Trouble(Trouble::Gone),
-            Err(Fault::Hung) => return Looked::Trouble(Trouble::Hung),
-            Err(Fault::Errs | Fault::ReadOnly) => errors += 1,
-            Ok(()) => match Stamp::read(&page[..SECTOR]) {
-                Some(stamp) if stamp.unit != state.layout().unit => others += 1,
-                Some(stamp) if stamp.address != number * PAGE_SECTORS => {}
-                Some(stamp) if rounds.contains(&stamp.round) => return Looked::Holds,
-                Some(stamp) if stamp.round > *rounds.end() => newer += 1,
-                // An earlier cycle: that it drops writes is only shown by writing.
-                Some(_) => {}
-                None => {}
-            },
+pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, readings: Readings, page: &mut [u8]) -> Looked {
+    let first = places(state, task, PLACES);
+    match look_at(medium, state, &first, readings, page) {
+        Looked::Trouble(trouble @ (Trouble::OnlyErrors | Trouble::LostAll)) => {
+            match few_hold(medium, state, task, &first, page) {
+                Ok(true) => Looked::Holds,
+                Ok(false) => Looked::Trouble(trouble),
+                Err(trouble) => Looked::Trouble(trouble),
+            }
         }
+        looked => looked,
+    }
+}
+
+fn look_at(
+    medium: &mut dyn Medium,
+    state: &State,
+    places: &[Place],
+    mut readings: Readings,
+    page: &mut [u8],
+) -> Looked {
+    let (mut errors, mut newer, mut others, all) = (0, 0, 0, places.len());
+    for place in places {
+        match shown_by(medium, state, place, readings, page) {
+            Ok(Shown::Holds) => return Looked::Holds,
+            Ok(Shown::Errs) => errors += 1,
+            Ok(Shown::Newer) => newer += 1,
+            Ok(Shown::Other) => others += 1,
+            Ok(Shown::Nothing) => {}
+            Err(trouble) => return Looked::Trouble(trouble),
+        }
+        readings = Readings::Several;
     }
     Looked::Trouble(match all {
         0 => return answers(medium, page),
@@ -51,6 +98,69 @@ pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, page: &mu
         _ if 2 * others >= all => Trouble::Exchanged,
         _ => Trouble::LostAll,
     })
+}
+
+/// What a place shows in each of its readings, or in the one that shows something else.
+fn shown_by(
+    medium: &mut dyn Medium,
+    state: &State,
+    place: &Place,
+    readings: Readings,
+    page: &mut [u8],
+) -> Result<Shown, Trouble> {
+    let mut seen = shown(medium, state, place, page)?;
+    for _ in 0..if readings == Readings::Several { SURE } else { 0 } {
+        if !matches!(seen, Shown::Holds) {
+            break;
+        }
+        seen = shown(medium, state, place, page)?;
+    }
+    Ok(seen)
+}
+
+fn shown(medium: &mut dyn Medium, state: &State, place: &Place, page: &mut [u8]) -> Result<Shown, Trouble> {
+    let (number, rounds) = place;
+    match medium.read(number * PAGE_BYTES, page) {
+        Err(Fault::Gone) => return Err(Trouble::Gone),
+        Err(Fault::Hung) => return Err(Trouble::Hung),
+        Err(Fault::Errs | Fault::ReadOnly) => return Ok(Shown::Errs),
+        Ok(()) => {}
+    }
+    Ok(match Stamp::read(&page[..SECTOR]) {
+        Some(stamp) if stamp.unit != state.layout().unit => Shown::Other,
+        Some(stamp) if stamp.address != number * PAGE_SECTORS => Shown::Nothing,
+        Some(stamp) if rounds.contains(&stamp.round) => Shown::Holds,
+        Some(stamp) if stamp.round > *rounds.end() => Shown::Newer,
+        Some(_) | None => Shown::Nothing,
+    })
+}
+
+/// Whether a few places hold where the first ones do not: then the way to the medium works, and what it lost is its own. A reader
+/// that works now and then holds such a place once and not each time; where the first places hold again, it was something else
+/// that has passed.
+fn few_hold(
+    medium: &mut dyn Medium,
+    state: &State,
+    task: Task,
+    first: &[Place],
+    page: &mut [u8],
+) -> Result<bool, Trouble> {
+    let began = Instant::now();
+    for place in more(state, task) {
+        if began.elapsed() > PATIENCE {
+            break;
+        }
+        if !matches!(shown_by(medium, state, &place, Readings::Several, page)?, Shown::Holds) {
+            continue;
+        }
+        for passed in first {
+            if matches!(shown(medium, state, passed, page)?, Shown::Holds) {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    Ok(false)
 }
 
 /// Places of a later cycle that are looked for.
@@ -88,8 +198,11 @@ fn answers(medium: &mut dyn Medium, page: &mut [u8]) -> Looked {
 
 /// Writes to these places what they hold already; whether one takes it. `None` where there is no place.
 pub(crate) fn takes_writes(medium: &mut dyn Medium, state: &State, task: Task, page: &mut [u8]) -> Option<bool> {
-    let mut found = None;
-    for (number, _) in places(state, task) {
+    let (mut found, began) = (None, Instant::now());
+    for (number, _) in places(state, task, PLACES).into_iter().chain(more(state, task)) {
+        if began.elapsed() > PATIENCE {
+            break;
+        }
         let ours = |stamp: Stamp| stamp.unit == state.layout().unit && stamp.address == number * PAGE_SECTORS;
         let read = medium.read(number * PAGE_BYTES, page).is_ok();
         if !read || !Stamp::read(&page[..SECTOR]).is_some_and(ours) {
@@ -111,11 +224,19 @@ pub(crate) fn fill(layout: &Layout, page: u64, round: u64, bytes: &mut [u8]) {
     }
 }
 
+/// The many places, each once.
+fn more(state: &State, task: Task) -> Vec<Place> {
+    let mut seen = BTreeSet::new();
+    let mut places = places(state, task, PLACES + MORE);
+    places.retain(|(page, _)| seen.insert(*page));
+    places
+}
+
 /// Pages that never failed, with the cycles whose stamp they may hold.
-fn places(state: &State, task: Task) -> Vec<(u64, RangeInclusive<u64>)> {
+fn places(state: &State, task: Task, wanted: usize) -> Vec<Place> {
     let layout = state.layout();
     let mut places = Vec::new();
-    for draw in 0..DRAWS {
+    for draw in 0..(DRAWS * wanted) as u64 {
         let page = mixed(layout.unit ^ draw, task.cycle * 64 + task.index) % layout.pages;
         let fine = state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0;
         let rounds = match (layout.round_of(page, task), layout.load) {
@@ -125,7 +246,7 @@ fn places(state: &State, task: Task) -> Vec<(u64, RangeInclusive<u64>)> {
         };
         if fine && *rounds.start() > 0 {
             places.push((page, rounds));
-            if places.len() == PLACES {
+            if places.len() == wanted {
                 break;
             }
         }

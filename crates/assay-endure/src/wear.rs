@@ -1,6 +1,7 @@
 //! The loop: each step does one slice and then logs it. Nothing of a slice counts before that, except failures in a slice that
 //! is still being read, while other places of the medium could be read.
 
+mod keeping;
 mod rested;
 
 use std::ops::Range;
@@ -15,8 +16,8 @@ use crate::log::Keep;
 use crate::map::{COLUMNS, HEALED, column};
 use crate::medium::{Fault, Medium, Refused, Trouble};
 use crate::resting::Clock;
-use crate::sentinel::{self, Looked};
-use crate::stamp::{SECTOR, Stamp, mixed};
+use crate::sentinel::{self, Looked, Readings};
+use crate::stamp::{SECTOR, Stamp};
 use crate::state::State;
 
 /// Runs of failures that are logged before the slice is done, so that memory stays bounded.
@@ -28,11 +29,6 @@ const AGAIN: u32 = 2;
 
 /// More writes than a medium takes before it answers.
 const MOST_REFUSALS: u32 = 16;
-/// Pages of a slice that are tried where what was written last does not hold, and how many times as many are looked at.
-const SAMPLES: usize = 8;
-const SPREAD: usize = 4;
-/// Most pages at the end of a slice among which one that never failed is looked for.
-const MOST_SAMPLES: usize = 1024;
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +41,6 @@ pub enum Step {
     Stopped,
     /// It is over.
     Ended(LifeEnd),
-}
-
-/// What a page does with content that is written to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    Yes,
-    /// It was accepted, and is not there.
-    No,
-    Refused,
 }
 
 /// Why a slice was left.
@@ -175,7 +162,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// Whether the medium holds what was written, at places that should.
     pub fn look(&mut self) -> Option<Trouble> {
         let task = self.state.task();
-        match sentinel::look(&mut self.medium, &self.state, task, &mut self.found[..PAGE_BYTES as usize]) {
+        let page = &mut self.found[..PAGE_BYTES as usize];
+        match sentinel::look(&mut self.medium, &self.state, task, Readings::Several, page) {
             Looked::Trouble(trouble) => Some(trouble),
             Looked::Holds => None,
         }
@@ -226,100 +214,6 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         Ok(((places.end - places.start) * PAGE_BYTES, refused))
     }
 
-    /// Leaves the slice where the medium accepts writes and keeps none. One reading of what was written last is enough where
-    /// it holds. Else it may be that place alone which fails, so that other places are written and read. Nothing that does not
-    /// hold is written again: reading finds it.
-    fn taken(&mut self, task: Task) -> Result<(), Left> {
-        let layout = *self.state.layout();
-        let last = self.places_of(task).rev().take(MOST_SAMPLES).find(|page| self.is_fine(*page));
-        let Some(last) = last else { return Ok(()) };
-        if self.holds_page(layout, last, task.cycle)? {
-            return Ok(());
-        }
-        let mut accepted = false;
-        // What is written later in this cycle holds nothing that counts.
-        for index in task.index + 1..SLICES {
-            for page in self.samples(Task { index, ..task }) {
-                match self.keeps(task, page)? {
-                    Kept::Yes => return Ok(()),
-                    Kept::No => accepted = true,
-                    Kept::Refused => {}
-                }
-            }
-        }
-        // Then places that hold what was written, of this slice first: it is written again after a kill.
-        for index in (0..=task.index).rev() {
-            for page in self.samples(Task { index, ..task }) {
-                if !self.holds_page(layout, page, task.cycle)? {
-                    continue;
-                }
-                let kept = self.keeps(task, page)?;
-                let back = kept == Kept::Refused || self.rewritten(task, page..page + 1)?;
-                match kept {
-                    Kept::Yes if back => return Ok(()),
-                    Kept::Refused => {}
-                    Kept::Yes | Kept::No => accepted = true,
-                }
-            }
-        }
-        self.holds(task, Fault::Errs)?;
-        Err(Left::Trouble(if accepted { Trouble::DropsWrites } else { Trouble::RefusesWrites }))
-    }
-
-    /// The pages of a slice of writing, in their order.
-    fn places_of(&self, task: Task) -> impl DoubleEndedIterator<Item = u64> + use<M, K> {
-        let layout = *self.state.layout();
-        let slice = match layout.load {
-            WearLoad::RandomSync { .. } => layout.pages * task.index / SLICES..layout.pages * (task.index + 1) / SLICES,
-            WearLoad::Whole | WearLoad::Other => layout.slice(task.slice(layout.unit)),
-        };
-        slice.map(move |place| match layout.load {
-            WearLoad::RandomSync { .. } => block_at(layout.unit, task.cycle, place, layout.pages),
-            WearLoad::Whole | WearLoad::Other => place,
-        })
-    }
-
-    fn is_fine(&self, page: u64) -> bool {
-        self.state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
-    }
-
-    /// Some pages of a slice, spread over it, that never failed.
-    fn samples(&self, task: Task) -> Vec<u64> {
-        let all = self.state.layout().pages / SLICES;
-        let step = (all as usize / (SPREAD * SAMPLES)).max(1);
-        let spread = self.places_of(task).step_by(step).take(2 * SPREAD * SAMPLES);
-        spread.filter(|page| self.is_fine(*page)).take(SAMPLES).collect()
-    }
-
-    /// Whether a page keeps other content, which is left there.
-    fn keeps(&mut self, task: Task, page: u64) -> Result<Kept, Left> {
-        let layout = *self.state.layout();
-        let other = Layout { unit: mixed(layout.unit, 1), ..layout };
-        sentinel::fill(&other, page, task.cycle, &mut self.wanted[..PAGE_BYTES as usize]);
-        let written = self.medium.write(page * PAGE_BYTES, &self.wanted[..PAGE_BYTES as usize]);
-        match written.and_then(|()| self.medium.sync()) {
-            Ok(()) if self.holds_page(other, page, task.cycle)? => Ok(Kept::Yes),
-            Ok(()) => Ok(Kept::No),
-            Err(Refused { fault: Fault::Gone, .. }) => Err(Left::Trouble(Trouble::Gone)),
-            Err(Refused { fault: Fault::Hung, .. }) => Err(Left::Trouble(Trouble::Hung)),
-            Err(_) => Ok(Kept::Refused),
-        }
-    }
-
-    /// Whether the first sector of a page holds its stamp.
-    fn holds_page(&mut self, layout: Layout, page: u64, round: u64) -> Result<bool, Left> {
-        let found = &mut self.found[..PAGE_BYTES as usize];
-        match self.medium.read(page * PAGE_BYTES, found) {
-            Err(Fault::Gone) => Err(Left::Trouble(Trouble::Gone)),
-            Err(Fault::Hung) => Err(Left::Trouble(Trouble::Hung)),
-            Err(_) => Ok(false),
-            Ok(()) => {
-                let stamp = Stamp { unit: layout.unit, round, address: page * PAGE_SECTORS };
-                Ok(matches!(stamp.failure(&found[..SECTOR]), None | Some(FailureKind::BitFlips)))
-            }
-        }
-    }
-
     /// Sectors that were refused.
     fn write_pages(&mut self, task: Task, pages: Range<u64>) -> Result<u64, Left> {
         let bytes = ((pages.end - pages.start) * PAGE_BYTES) as usize;
@@ -343,7 +237,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         while let Some(failed) = self.refusals.pop().or_else(|| self.medium.sync().err()) {
             if failed.bytes == 0 {
                 flushes += 1;
-                self.holds(task, failed.fault)?;
+                self.holds(task, failed.fault, Readings::Several)?;
                 if flushes > AGAIN {
                     return Err(Left::Trouble(Trouble::RefusesWrites));
                 }
@@ -356,7 +250,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
 
     /// Writes again what was refused: as a whole, then page by page where the medium takes writes elsewhere.
     fn refused(&mut self, task: Task, failed: Refused) -> Result<u64, Left> {
-        self.holds(task, failed.fault)?;
+        self.holds(task, failed.fault, Readings::Several)?;
         // Others that were handed over fail for themselves.
         for _ in 0..MOST_REFUSALS {
             match self.medium.sync() {
@@ -371,10 +265,11 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         let page = &mut self.found[..PAGE_BYTES as usize];
         let takes = sentinel::takes_writes(&mut self.medium, &self.state, task, page);
         let accepted = self.accepted;
+        // In the first cycle few places are known, and a medium that takes few writes may refuse those.
         let takes = match (takes, accepted) {
-            (Some(takes), _) => takes,
-            (None, Some(page)) if !pages.contains(&page) && self.rewritten(task, page..page + 1)? => true,
-            (None, _) => self.takes_elsewhere(task)?,
+            (Some(true), _) => true,
+            (_, Some(page)) if !pages.contains(&page) && self.rewritten(task, page..page + 1)? => true,
+            _ => self.takes_elsewhere(task)?,
         };
         if !takes {
             return Err(Left::Trouble(Trouble::RefusesWrites));
@@ -385,29 +280,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
                 refused += PAGE_SECTORS;
             }
         }
-        self.holds(task, Fault::Errs)?;
+        self.holds(task, Fault::Errs, Readings::Several)?;
         Ok(refused)
-    }
-
-    /// Whether the medium takes writes where no place is known to hold anything: at pages of slices that come later in the cycle,
-    /// else at pages of earlier ones that hold what was written.
-    fn takes_elsewhere(&mut self, task: Task) -> Result<bool, Left> {
-        for index in task.index + 1..SLICES {
-            for page in self.samples(Task { index, ..task }) {
-                if self.keeps(task, page)? != Kept::Refused {
-                    return Ok(true);
-                }
-            }
-        }
-        let layout = *self.state.layout();
-        for index in 0..task.index {
-            for page in self.samples(Task { index, ..task }) {
-                if self.holds_page(layout, page, task.cycle)? && self.rewritten(task, page..page + 1)? {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
     }
 
     /// Whether pages take their content.
@@ -424,14 +298,14 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     }
 
     /// Leaves the slice if the whole medium fails, not one place.
-    fn holds(&mut self, task: Task, fault: Fault) -> Result<(), Left> {
+    fn holds(&mut self, task: Task, fault: Fault, readings: Readings) -> Result<(), Left> {
         match fault {
             Fault::Gone => return Err(Left::Trouble(Trouble::Gone)),
             Fault::Hung => return Err(Left::Trouble(Trouble::Hung)),
             Fault::Errs | Fault::ReadOnly => {}
         }
         let page = &mut self.found[..PAGE_BYTES as usize];
-        match sentinel::look(&mut self.medium, &self.state, task, page) {
+        match sentinel::look(&mut self.medium, &self.state, task, readings, page) {
             Looked::Holds => Ok(()),
             Looked::Trouble(trouble) => Err(Left::Trouble(trouble)),
         }
@@ -487,24 +361,25 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         }
         let failing = match answer {
             Ok(()) => self.failing(task, pages.clone(), bytes),
-            Err(fault) => {
-                self.holds(task, fault)?;
-                pages.clone().collect()
-            }
+            Err(_) => pages.clone().collect(),
         };
         if failing.is_empty() {
             return Ok(Vec::new());
         }
         let first: Vec<_> = if answer.is_ok() { self.kinds_of(task, &failing, pages.start) } else { Vec::new() };
-        self.holds(task, Fault::Errs)?;
+        match answer {
+            Ok(()) => self.holds(task, Fault::Errs, Readings::Once)?,
+            Err(fault) => self.holds(task, fault, Readings::Several)?,
+        }
         let began = Instant::now();
         let mut runs = Vec::new();
         for page in failing {
             self.read_page(task, page, began.elapsed() < PATIENCE, &mut runs)?;
         }
         // A reader that died meanwhile makes every place fail.
+        let errs = answer.is_err() || runs.iter().any(|run| run.kind == FailureKind::Unreadable);
         if !runs.is_empty() {
-            self.holds(task, Fault::Errs)?;
+            self.holds(task, Fault::Errs, if errs { Readings::Several } else { Readings::Once })?;
         }
         let lost: u64 = runs.iter().map(|run| run.sectors.end - run.sectors.start).sum();
         reading.transient += match answer {
@@ -552,7 +427,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
                     Ok(()) => Ok(()),
                 };
                 match answer {
-                    Err(fault @ (Fault::Gone | Fault::Hung)) => self.holds(task, fault)?,
+                    Err(fault @ (Fault::Gone | Fault::Hung)) => self.holds(task, fault, Readings::Several)?,
                     Err(_) => {}
                     Ok(()) => {
                         let sectors = (at / SECTOR..(at + step) / SECTOR).zip(self.found[at..at + step].chunks(SECTOR));

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use assay_core::endurance::{CensorReason, DeathCause, FailureKind, LifeEnd, Reached, WearLoad};
 use assay_endure::{
     Attachment, Control, Entry, Evidence, Fault, Keep, Phase, Recognised, Ruling, SLICES, Sight, State, Step, Trouble,
-    Way, Wear, judge, order, recognise,
+    Way, Wear, judge, order, recognise, unit_on,
 };
 
 use crate::memory::{Memory, PAGES, begin, entries, replayed};
-use crate::model::{Event, Fate, Handle, Model, NEVER, Rng};
+use crate::model::{Event, Fate, Handle, Model, NEVER, Others, Rng};
 
 const SECTORS: u64 = PAGES * 8;
 
@@ -406,6 +406,73 @@ fn a_medium_that_is_gone_for_good_beside_one_that_works_died() {
         // Where the medium errs before it held anything, it takes no writes: that is all that is seen.
         let first = state.cycles() == 0 && end == LifeEnd::Died { cause: DeathCause::ReadOnly };
         assert!(end == LifeEnd::Died { cause } || first, "seed {seed}: {end:?}");
+    }
+}
+
+/// What holds shows that the way to the medium works, so that no control is needed.
+#[test]
+fn a_medium_that_keeps_few_of_its_places_at_once_dies_of_its_losses() {
+    let cases = [Others::ReadAsZeros, Others::GiveErrors, Others::DropWrites, Others::RefuseWrites];
+    let mut unknown = 0;
+    for seed in 0..seeds() {
+        let event = Event::KeepsFew(16, cases[(seed % 4) as usize]);
+        let (state, _) = eventful(seed, event, Scene::default(), loads()[(seed / 4 % 2) as usize]);
+        let document = state.document(String::new());
+        // A slice of this area has 16 pages, and may have none that is kept: as long as nothing else is written, no place is known.
+        if document.written_bytes <= 2 * PAGES * 4096 / SLICES && document.milestones.death.is_none() {
+            assert_eq!(document.failed_sectors, 0);
+            unknown += 1;
+            continue;
+        }
+        let lost = matches!(document.end, LifeEnd::Died { cause: DeathCause::SilentLoss | DeathCause::Errors });
+        assert!(lost, "seed {seed} {event:?}: {document:?}");
+        assert!(document.milestones.half.is_some());
+    }
+    assert!(50 * unknown <= seeds(), "{unknown} of {} are not told", seeds());
+}
+
+/// The same of one place in a hundred, on an area of 64 MiB, from the fifth cycle on.
+#[test]
+fn a_medium_that_keeps_one_place_in_a_hundred_dies_of_its_losses() {
+    let pages = 16_384;
+    for others in [Others::ReadAsZeros, Others::GiveErrors, Others::DropWrites, Others::RefuseWrites] {
+        for turn in 0..3 {
+            let model = Model::new(pages * 8, vec![NEVER; (pages * 8) as usize]);
+            let medium = Handle(Rc::new(RefCell::new(model)));
+            let begun = assay_endure::Begin { pages, ..begin(turn, WearLoad::Whole) };
+            let state = State::begin(begun).unwrap();
+            let mut wear = Wear::new(medium.clone(), Memory::new(Rc::default()), state);
+            // In writing, between writing and reading, and in reading.
+            (0..4 * 32 + [5, 16, 20][turn as usize]).for_each(|_| {
+                assert!(matches!(wear.step(&mut |_| true), Ok(Step::Done(_))));
+            });
+            medium.0.borrow_mut().event = Some((0, Event::KeepsFew(100, others)));
+            let end = loop {
+                match wear.step(&mut |_| true).unwrap() {
+                    Step::Done(_) => {}
+                    Step::Ended(end) => break end,
+                    other => panic!("{others:?} {turn}: {other:?} {:?}", wear.state().task()),
+                }
+                assert!(wear.state().cycles() < 7);
+            };
+            assert!(matches!(end, LifeEnd::Died { cause: DeathCause::SilentLoss | DeathCause::Errors }), "{end:?}");
+            assert_eq!(recognise(&mut medium.clone(), wear.state()), Recognised::Ours, "{others:?}");
+            assert_eq!(unit_on(&mut medium.clone()), Some(turn));
+        }
+    }
+}
+
+/// A reader that gives one right answer in sixteen, whatever the place, is no medium that lost the others.
+#[test]
+fn a_reader_that_works_now_and_then_kills_no_medium() {
+    for seed in 0..seeds() {
+        for load in loads() {
+            let (state, fates) = eventful(seed, Event::NowAndThen(16), Scene::default(), load);
+            let document = state.document(String::new());
+            assert_eq!(document.milestones.death, None, "seed {seed}: {document:?}");
+            let worn = fates.iter().filter(|fate| fate.from <= state.task().cycle).count() as u64;
+            assert!(document.failed_sectors <= worn, "seed {seed}: {} of {worn}", document.failed_sectors);
+        }
     }
 }
 

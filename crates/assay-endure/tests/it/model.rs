@@ -47,6 +47,24 @@ pub(crate) enum Event {
     RefusesWrites(Fault),
     /// Writes go nowhere.
     DropsWrites,
+    /// One page of this many goes on as before; the others do this.
+    KeepsFew(u64, Others),
+    /// One operation of this many works, the others give errors.
+    NowAndThen(u64),
+}
+
+/// What pages do that a medium lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    ReadAsZeros,
+    GiveErrors,
+    DropWrites,
+    RefuseWrites,
+}
+
+/// Whether a medium that keeps one page of this many keeps this one.
+fn keeps(one_in: u64, sector: u64) -> bool {
+    Rng(sector / 8).below(one_in) == 0
 }
 
 #[derive(Debug)]
@@ -105,6 +123,9 @@ impl Model {
                 self.event = None;
                 None
             }
+            Event::NowAndThen(one_in) => {
+                (Rng(self.operations).below(one_in) > 0).then_some(Event::Fails(Fault::Errs, u64::MAX))
+            }
             event => Some(event),
         }
     }
@@ -115,7 +136,15 @@ impl Model {
         (fate.from <= round && round < fate.until).then_some(fate.kind).or_else(|| self.faded.get(&sector).copied())
     }
 
-    fn read(&self, sector: u64, out: &mut [u8]) -> Result<(), Fault> {
+    fn read(&self, sector: u64, lost: Option<Others>, out: &mut [u8]) -> Result<(), Fault> {
+        match lost {
+            Some(Others::ReadAsZeros) => {
+                out.fill(0);
+                return Ok(());
+            }
+            Some(Others::GiveErrors) => return Err(Fault::Errs),
+            Some(Others::DropWrites | Others::RefuseWrites) | None => {}
+        }
         let stored = &self.content[(sector % self.real) as usize];
         out.copy_from_slice(stored);
         let Some(kind) = self.failing(sector, stored) else { return Ok(()) };
@@ -143,6 +172,14 @@ impl Model {
     }
 }
 
+/// What is the matter with a sector of a medium that keeps few.
+fn lost(event: Option<Event>, sector: u64) -> Option<Others> {
+    match event {
+        Some(Event::KeepsFew(one_in, others)) if !keeps(one_in, sector) => Some(others),
+        _ => None,
+    }
+}
+
 impl Medium for Handle {
     fn bytes(&self) -> u64 {
         self.0.borrow().sectors * SECTOR as u64
@@ -150,7 +187,8 @@ impl Medium for Handle {
 
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         let mut model = self.0.borrow_mut();
-        match model.event() {
+        let event = model.event();
+        match event {
             Some(Event::Fails(fault, _)) => return Err(fault),
             Some(Event::Blank) => {
                 buffer.fill(0);
@@ -159,20 +197,31 @@ impl Medium for Handle {
             _ => {}
         }
         let first = offset / SECTOR as u64;
-        buffer.chunks_mut(SECTOR).zip(first..).try_for_each(|(out, sector)| model.read(sector, out))
+        buffer
+            .chunks_mut(SECTOR)
+            .zip(first..)
+            .try_for_each(|(out, sector)| model.read(sector, lost(event, sector), out))
     }
 
     fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Refused> {
         let mut model = self.0.borrow_mut();
-        match model.event() {
+        let event = model.event();
+        match event {
             Some(Event::Fails(fault, _) | Event::RefusesWrites(fault)) => {
                 return Err(Refused { offset, bytes: data.len() as u64, fault });
             }
             Some(Event::Blank | Event::DropsWrites) => return Ok(()),
-            None => {}
+            Some(Event::KeepsFew(..) | Event::NowAndThen(_)) | None => {}
+        }
+        let sectors = offset / SECTOR as u64..(offset + data.len() as u64) / SECTOR as u64;
+        if sectors.clone().any(|sector| lost(event, sector) == Some(Others::RefuseWrites)) {
+            return Err(Refused { offset, bytes: data.len() as u64, fault: Fault::Errs });
         }
         let real = model.real;
-        for (sector, bytes) in (offset / SECTOR as u64..).zip(data.chunks(SECTOR)) {
+        for (sector, bytes) in sectors.zip(data.chunks(SECTOR)) {
+            if lost(event, sector) == Some(Others::DropWrites) {
+                continue;
+            }
             let at = sector % real;
             model.faded.remove(&sector);
             let old = std::mem::replace(&mut model.content[at as usize], bytes.to_vec());
