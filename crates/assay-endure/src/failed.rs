@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::layout::{CELLS, Layout, PAGE_SECTORS};
 
 /// Bytes of memory for the set. Above it, the largest cells forget which sector of eight it was.
-const BUDGET: usize = 20_000_000;
+const BUDGET: usize = 12_000_000;
 
 /// The sectors of one cell, counted from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl FailedSet {
     /// Adds sectors; how many were not in it.
     pub fn insert(&mut self, sectors: Range<u64>) -> u64 {
         let mut new = 0;
-        for (number, from, to) in self.pieces(sectors).collect::<Vec<_>>() {
+        for (number, from, to) in self.pieces(sectors) {
             let length = self.cell_sectors(number);
             let Some(cell) = self.cells.get_mut(number) else { continue };
             let (before, had) = (cell.heap_bytes(), cell.count(from, to));

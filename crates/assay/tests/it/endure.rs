@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use assay_core::endurance::{CensorReason, DeathCause, Endurance, FailureKind, LifeEnd};
-use assay_endure::{SECTOR, Stamp};
-use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Missing, Mount, lab};
+use assay_core::endurance::{CensorReason, DeathCause, Endurance, FailureKind, LifeEnd, WearLoad};
+use assay_endure::journal::{first_bytes, frame};
+use assay_endure::{Begin, Entry, Latencies, Phase, Run, SECTOR, SliceRead, SliceWritten, Stamp, State};
+use assay_lab::{Backing, Cgroup, FakeCard, Lab, LoopDevice, LoopPartition, Missing, Mount, lab};
 use rustix::process::Signal;
 
-use crate::common::{Done, Place, Running, run};
+use crate::common::{ASSAY, Done, Place, Running, run};
 
 /// 16 slices of 64 KiB.
 const BYTES: usize = 1 << 20;
@@ -219,6 +220,7 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
     };
     let free = lab!(TEST, file(&place, "free.img", 4 << 20));
     let held = lab!(TEST, file(&place, "held.img", 16 << 20));
+    let twice = lab!(TEST, file(&place, "twice.img", 4 << 20));
     let mount = lab!(TEST, Mount::ext4(held.path(), &place.path().join("mnt")));
     let (free, held) = (free.path().to_str().unwrap().to_owned(), held.path().to_str().unwrap().to_owned());
     refuses(&["/no/such/device"], 2, &["/no/such/device"]);
@@ -227,7 +229,20 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
     refuses(&[&held, "--overwrite", &held], 2, &[&held, "mounted"]);
     refuses(&[&free, &free, "--overwrite", &free], 2, &["named twice", "nothing was touched"]);
     refuses(&[&free, "--overwrite", &held], 2, &["does not name a target"]);
-    refuses(&[&free, "--overwrite", &free, "--control", &free], 2, &["is a target"]);
+    refuses(&[&free, "--overwrite", &free, "--control", &free], 2, &["is the medium of the target"]);
+    // The same under other names: another loop device of the file, a link, a partition.
+    let again = lab!(TEST, LoopDevice::attach(&place.path().join("free.img"), false));
+    let (again, link) = (again.path().to_str().unwrap(), place.path().join("link"));
+    std::os::unix::fs::symlink(&free, &link).unwrap();
+    let part = lab!(TEST, LoopPartition::add(&twice, 1, 2048, 2048));
+    let part = part.path().to_str().unwrap().to_owned();
+    let (twice, link) = (twice.path().to_str().unwrap(), link.to_str().unwrap());
+    for (target, control) in [(&*free, again), (again, &*free), (&*free, link), (twice, &*part)] {
+        let words = ["is the medium of the target", target, "nothing was touched"];
+        refuses(&[target, "--overwrite", target, "--control", control], 2, &words);
+    }
+    refuses(&[&free, again, "--overwrite", &free, "--overwrite", again], 2, &["on one medium", "nothing was touched"]);
+    refuses(&[&free, link, "--overwrite", &free, "--overwrite", link], 2, &["named twice"]);
     refuses(
         &[&free, "--overwrite", &free, "--control", "/no/such/control"],
         2,
@@ -300,4 +315,58 @@ fn fill(path: &Path) {
     for block in [64 << 10, 4096, 512, 1] {
         while io::Write::write_all(&mut file, &vec![1; block]).and_then(|()| file.sync_all()).is_ok() {}
     }
+}
+
+/// The log of a medium of 128 GB of which two pages in a hundred have four single failures, which come in twelve cycles: more
+/// than what is known of them may take in memory.
+fn worn_log(path: &Path) -> State {
+    let pages = 128_000_000_000 / 4096;
+    let begin = Begin {
+        version: 1,
+        id: "00000000000128ab".to_owned(),
+        started: "2026-11-28T12:00:00Z".to_owned(),
+        model: None,
+        unit: None,
+        capacity_bytes: pages * 4096,
+        pages,
+        load: WearLoad::Whole,
+        labels: BTreeMap::new(),
+    };
+    let (mut state, mut log) = (State::begin(begin.clone()).unwrap(), first_bytes(&Entry::Begin(begin)));
+    let (elapsed_ns, latencies, at) = (1, Latencies::default(), 1_800_000_000);
+    while state.cycles() < 12 {
+        let task = state.task();
+        let bytes = state.slice_bytes(task);
+        let entry = if task.phase == Phase::Write {
+            Entry::Written(SliceWritten { task, bytes, elapsed_ns, latencies, refused: 0, at })
+        } else {
+            let slice = state.layout().slice(task.slice(state.layout().unit));
+            let failing = slice.filter(|page| page % 600 == 50 * (task.cycle % 12));
+            let runs = failing.flat_map(|page| [0, 2, 4, 6].map(|sector| page * 8 + sector));
+            let failures = runs.map(|sector| Run { sectors: sector..sector + 1, kind: FailureKind::Zeros }).collect();
+            let (transient, healed, changes) = (0, 0, Vec::new());
+            Entry::Read(SliceRead { task, bytes, elapsed_ns, latencies, transient, healed, failures, changes, at })
+        };
+        assert!(state.apply(&entry));
+        log.extend(frame(&entry));
+    }
+    fs::write(path, log).unwrap();
+    state
+}
+
+/// Without the pages of the program itself, which the kernel gives back; it kills what takes more.
+#[test]
+fn the_state_of_a_worn_medium_of_128_gb_takes_less_than_24_mb() {
+    const TEST: &str = "the_state_of_a_worn_medium_of_128_gb_takes_less_than_24_mb";
+    let _lab = lab!(TEST, Lab::share());
+    let group = lab!(TEST, Cgroup::of_memory(24_000_000));
+    let place = Place::new();
+    let logs = place.data().join("endure");
+    fs::create_dir_all(&logs).unwrap();
+    let state = worn_log(&logs.join("00000000000128ab.log"));
+    assert!(state.failed().sectors() > 1_500_000, "{}", state.failed().sectors());
+    let mut command = group.command(Path::new(ASSAY), &["endure", "--status", "--json"]);
+    place.at_home(&mut command);
+    let test = only(run(command).succeeds());
+    assert_eq!((test.cycles, test.failed_sectors), (12, state.failed().sectors()));
 }

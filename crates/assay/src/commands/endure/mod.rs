@@ -14,6 +14,7 @@ use assay_core::endurance::{Endurance, LifeEnd, WearLoad};
 use assay_core::exit::Exit;
 use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
+use assay_device::StorageBelow;
 use assay_endure::{Begin, Entry, JournalError, Log, PAGE_BYTES, Recognised, State, recognise};
 use assay_engine::Control;
 use jiff::Timestamp;
@@ -37,19 +38,33 @@ pub(super) fn endure(args: EndureArgs) -> Result<Exit, Failure> {
     signals::in_child(|| work(&args), Vec::new)
 }
 
-/// Refuses a target that is named twice, and a control that is a target.
+/// Refuses targets that are one medium, and a control that is on the medium of a target, whatever they are called.
 fn apart(args: &EndureArgs) -> Result<(), Failure> {
     let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let targets: Vec<PathBuf> = args.targets.iter().map(|path| place(path)).collect();
-    if let Some(at) = (1..targets.len()).find(|at| targets[..*at].contains(&targets[*at])) {
-        return Err(Failure::usage(format!("{} is named twice; nothing was touched", shown(&args.targets[at]))));
+    let below = |path: &Path| (shown(path), place(path), target::below(path));
+    let one = |(_, path, below): &(String, PathBuf, StorageBelow),
+               (_, named, other): &(String, PathBuf, StorageBelow)| {
+        if path == named { Some(String::new()) } else { below.shared(other).map(|disk| format!(" ({disk})")) }
+    };
+    let targets: Vec<_> = args.targets.iter().map(|path| below(path)).collect();
+    for (at, target) in targets.iter().enumerate() {
+        let Some((before, by)) = targets[..at].iter().find_map(|before| Some((&before.0, one(before, target)?))) else {
+            continue;
+        };
+        let path = &target.0;
+        return Err(Failure::usage(if by.is_empty() {
+            format!("{path} is named twice; nothing was touched")
+        } else {
+            format!("{before} and {path} are on one medium{by}; wear one of them; nothing was touched")
+        }));
     }
-    match &args.control {
-        Some(control) if targets.contains(&place(control)) => Err(Failure::usage(format!(
-            "--control {} is a target; name another medium in the same reader; nothing was touched",
-            shown(control)
+    let Some(control) = args.control.as_deref().map(below) else { return Ok(()) };
+    match targets.iter().find_map(|target| Some((&target.0, one(target, &control)?))) {
+        Some((path, by)) => Err(Failure::usage(format!(
+            "--control {} is the medium of the target {path}{by}; name another medium in the same reader; nothing was touched",
+            control.0
         ))),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -73,8 +88,9 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("-o draws the map of a test: --status ID -o map.svg"));
     }
     let logs = DataDirectory::made(LOGS)?;
-    if args.read_back || rest::wanted(args, &logs)? {
-        return rest::read(args, &logs);
+    let mut read = if args.resume { rest::logs_of(args, &logs) } else { Vec::new() };
+    if args.read_back || rest::wanted(args, &read)? {
+        return rest::read(args, &logs, read);
     }
     if args.retain.is_some() {
         rest::check_clock()?;
@@ -91,7 +107,9 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     let opened: Vec<(Opening, Opened)> = args.targets.iter().map(open).collect::<Result<_, _>>()?;
     for ((number, path), opened) in args.targets.iter().enumerate().zip(opened) {
         let medium = opened.1.seen.medium.title();
-        let beginning = if args.resume { resumed(number, opened, &logs)? } else { begun(args, number, opened, &logs)? };
+        let log = read.get_mut(number).and_then(Option::take);
+        let beginning =
+            if args.resume { resumed(number, opened, &logs, log)? } else { begun(args, number, opened, &logs)? };
         if !args.quiet {
             output::tell_wrapped(&words::announcement(path, &medium, &beginning.state, beginning.log.path()));
         }
@@ -139,11 +157,13 @@ fn begun(
     Ok(Beginning { number, opening, opened, log, state })
 }
 
-/// The test whose stamps are on the medium; of one that is no longer read, the test of the same unit.
+/// The test whose stamps are on the medium; of one that is no longer read, the test of the same unit. Its log was read already
+/// where its medium could be.
 fn resumed(
     number: usize,
     (opening, mut opened): (Opening, Opened),
     logs: &DataDirectory,
+    read: Option<(Log, State)>,
 ) -> Result<Beginning, Failure> {
     let path = shown(&opening.path);
     let id = match target::unit_of(&mut opened.medium) {
@@ -154,7 +174,10 @@ fn resumed(
             ))
         })?,
     };
-    let (log, state) = Log::open(&known_log(&opening.path, &id, logs)?).map_err(log_failure)?;
+    let (log, state) = match read.filter(|(_, state)| state.begun().id == id) {
+        Some(read) => read,
+        None => Log::open(&known_log(&opening.path, &id, logs)?).map_err(log_failure)?,
+    };
     if let LifeEnd::Died { .. } = state.end() {
         return Err(Failure::usage(format!("{path}: test {id} is over: {}", words::end(state.end()))));
     }
@@ -184,45 +207,55 @@ fn known_log(path: &Path, id: &str, logs: &DataDirectory) -> Result<PathBuf, Fai
 fn of_the_same_unit(opened: &Opened, logs: &DataDirectory) -> Result<Option<String>, Failure> {
     let Some(unit) = opened.seen.medium.unit.as_ref() else { return Ok(None) };
     let same = |test: &Endurance| test.unit.as_ref() == Some(unit) && !matches!(test.end, LifeEnd::Died { .. });
-    let mut tests: Vec<_> = known(logs)?.into_iter().filter(same).map(|test| test.id).collect();
+    let mut tests: Vec<_> = known(logs, &names(logs)?).into_iter().filter(same).map(|test| test.id).collect();
     Ok(tests.pop().filter(|_| tests.is_empty()))
 }
 
-/// The tests by their logs, in the order of their beginnings.
-fn known(logs: &DataDirectory) -> Result<Vec<Endurance>, Failure> {
+/// The tests by these logs, in the order of their beginnings; a log that cannot be read is named.
+fn known(logs: &DataDirectory, names: &[String]) -> Vec<Endurance> {
     let mut tests = Vec::new();
-    for name in logs.names()?.iter().filter(|name| name.ends_with(".log")) {
-        match Log::look(&logs.path(name)) {
-            Ok(state) => {
-                let updated = std::fs::metadata(logs.path(name)).and_then(|meta| meta.modified()).ok();
-                let updated = updated.and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_else(Timestamp::now);
-                tests.push(state.document(updated.to_string()));
-            }
-            Err(error) => {
-                output::tell_wrapped(&format!("{}: {}", shown(&logs.path(name)), harmless(&error.to_string())))
-            }
+    for log in names.iter().map(|name| logs.path(name)) {
+        match by_log(&log, &mut |_| {}) {
+            Ok(test) => tests.push(test),
+            Err(error) => output::tell_wrapped(&format!("{}: {}", shown(&log), harmless(&error.to_string()))),
         }
     }
     tests.sort_by(|one, other| one.started.cmp(&other.started));
-    Ok(tests)
+    tests
+}
+
+/// The names of all logs.
+fn names(logs: &DataDirectory) -> Result<Vec<String>, Failure> {
+    let mut names = logs.names()?;
+    names.retain(|name| name.ends_with(".log"));
+    Ok(names)
+}
+
+/// The test of a log, whose entries are shown to `each`.
+fn by_log(log: &Path, each: &mut dyn FnMut(&Entry)) -> Result<Endurance, JournalError> {
+    let state = Log::look_at_each(log, each)?;
+    let updated = std::fs::metadata(log).and_then(|meta| meta.modified()).ok();
+    let updated = updated.and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_else(Timestamp::now);
+    Ok(state.document(updated.to_string()))
 }
 
 fn status(args: &EndureArgs) -> Result<Exit, Failure> {
     let logs = DataDirectory::existing(LOGS)?;
-    let mut tests = logs.as_ref().map_or_else(|| Ok(Vec::new()), known)?;
+    // A log may take a while to read: only those that were named are.
+    let mut ids = logs.as_ref().map_or_else(|| Ok(Vec::new()), names)?;
     for named in &args.targets {
         let named = named.to_string_lossy();
-        if !tests.iter().any(|test| test.id.starts_with(&*named)) {
+        if !ids.iter().any(|id| id.starts_with(&*named)) {
             return Err(Failure::usage(format!("no test of endurance has an id that begins with {}", quoted(&named))));
         }
     }
-    let wanted = |test: &Endurance| args.targets.iter().any(|id| test.id.starts_with(&*id.to_string_lossy()));
-    tests.retain(|test| args.targets.is_empty() || wanted(test));
-    match (&args.file.output, &tests[..], logs) {
-        (None, ..) => show(args, &tests)?,
-        (Some(_), [test], Some(logs)) => map::draw(args, test, &logs)?,
-        (Some(_), tests, _) => {
-            let count = counted(tests.len(), "test");
+    let wanted = |id: &String| args.targets.iter().any(|named| id.starts_with(&*named.to_string_lossy()));
+    ids.retain(|id| args.targets.is_empty() || wanted(id));
+    match (&args.file.output, &ids[..], logs) {
+        (None, ids, logs) => show(args, &logs.map_or_else(Vec::new, |logs| known(&logs, ids)))?,
+        (Some(_), [id], Some(logs)) => map::draw(args, &logs.path(id))?,
+        (Some(_), ids, _) => {
+            let count = counted(ids.len(), "test");
             return Err(Failure::usage(format!(
                 "-o draws the map of one test, and this is {count}; name one by its id"
             )));

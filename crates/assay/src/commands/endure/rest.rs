@@ -28,12 +28,29 @@ pub(super) fn check_clock() -> Result<(), Failure> {
     checked.map_err(|why| Failure::environment(format!("--retain: {why}")))
 }
 
+/// The log of a test, held by this process, and its state.
+type Read = Option<(Log, State)>;
+
+/// The log of each target whose medium can be read and names its test; of the others, what follows says why. A long log takes a
+/// while to read, so that each is read once.
+pub(super) fn logs_of(args: &EndureArgs, logs: &DataDirectory) -> Vec<Read> {
+    let log = |path: &PathBuf| {
+        let (mut medium, _) = target::at_rest(path, args.hang_after).ok()?;
+        let unit = unit_on(&mut medium)?;
+        drop(medium);
+        Log::open(&logs.path(&format!("{unit:016x}.log"))).ok()
+    };
+    args.targets.iter().map(log).collect()
+}
+
 /// Whether `--resume` means media that rest: these are only read, when their rest is over.
-pub(super) fn wanted(args: &EndureArgs, logs: &DataDirectory) -> Result<bool, Failure> {
+pub(super) fn wanted(args: &EndureArgs, read: &[Read]) -> Result<bool, Failure> {
     if !args.resume || args.until.is_some() || args.retain.is_some() {
         return Ok(false);
     }
-    let states: Vec<Option<State>> = args.targets.iter().map(|path| resting(path, args, logs)).collect();
+    let rests = |state: &&State| state.rested_cycle().is_some() && state.rests_until().is_some();
+    let states: Vec<Option<&State>> =
+        read.iter().map(|read| read.as_ref().map(|(_, state)| state).filter(rests)).collect();
     let place =
         |rests: bool| states.iter().position(|state| state.is_some() == rests).map(|at| shown(&args.targets[at]));
     if let (Some(rests), Some(worn)) = (place(true), place(false)) {
@@ -42,7 +59,7 @@ pub(super) fn wanted(args: &EndureArgs, logs: &DataDirectory) -> Result<bool, Fa
         )));
     }
     for (path, state) in args.targets.iter().zip(&states) {
-        let Some((state, until)) = state.as_ref().and_then(|state| Some((state, state.rests_until()?))) else {
+        let Some((state, until)) = state.and_then(|state| Some((state, state.rests_until()?))) else {
             continue;
         };
         state.may_read_rested(now()).map_err(|why| refusal(path, why))?;
@@ -62,14 +79,6 @@ pub(super) fn wanted(args: &EndureArgs, logs: &DataDirectory) -> Result<bool, Fa
         }
     }
     Ok(place(true).is_some())
-}
-
-/// The test of a medium that rests; `None` where it does not, or cannot be read: what follows says why.
-fn resting(path: &Path, args: &EndureArgs, logs: &DataDirectory) -> Option<State> {
-    let (mut medium, _) = target::at_rest(path, args.hang_after).ok()?;
-    let log = logs.path(&format!("{:016x}.log", unit_on(&mut medium)?));
-    let state = Log::look(&log).ok()?;
-    (state.rested_cycle().is_some() && state.rests_until().is_some()).then_some(state)
 }
 
 fn now() -> u64 {
@@ -93,15 +102,16 @@ struct Came {
     trouble: Option<Trouble>,
 }
 
-/// Reads all targets.
-pub(super) fn read(args: &EndureArgs, logs: &DataDirectory) -> Result<Exit, Failure> {
+/// Reads all targets, whose logs may have been read already.
+pub(super) fn read(args: &EndureArgs, logs: &DataDirectory, mut read: Vec<Read>) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let neighbours: Neighbours = Arc::new(Mutex::new(Vec::new()));
     // All are looked at before one is read.
     let mut all = Vec::new();
     for (number, path) in args.targets.iter().enumerate() {
-        let (medium, log, state, way) = found(path, args, logs)?;
+        let log = read.get_mut(number).and_then(Option::take);
+        let (medium, log, state, way) = found(path, args, logs, log)?;
         state.may_read_rested(now()).map_err(|why| refusal(path, why))?;
         let document = log.path().with_extension("json");
         if !args.quiet {
@@ -136,7 +146,12 @@ fn refusal(path: &Path, why: NoRest) -> Failure {
 }
 
 /// The medium and the test that wrote it.
-fn found(path: &Path, args: &EndureArgs, logs: &DataDirectory) -> Result<(Attached, Log, State, Way), Failure> {
+fn found(
+    path: &Path,
+    args: &EndureArgs,
+    logs: &DataDirectory,
+    read: Read,
+) -> Result<(Attached, Log, State, Way), Failure> {
     let (mut medium, way) = target::at_rest(path, args.hang_after)?;
     let Some(unit) = unit_on(&mut medium) else {
         return Err(Failure::usage(format!(
@@ -144,11 +159,14 @@ fn found(path: &Path, args: &EndureArgs, logs: &DataDirectory) -> Result<(Attach
             shown(path)
         )));
     };
-    let (log, state) = Log::open(&known_log(path, &format!("{unit:016x}"), logs)?).map_err(log_failure)?;
+    let id = format!("{unit:016x}");
+    let (log, state) = match read.filter(|(_, state)| state.begun().id == id) {
+        Some(read) => read,
+        None => Log::open(&known_log(path, &id, logs)?).map_err(log_failure)?,
+    };
     match recognise(&mut medium, &state) {
         Recognised::Ours => Ok((medium, log, state, way)),
         Recognised::NothingYet | Recognised::Unreadable | Recognised::Other(_) | Recognised::Foreign => {
-            let id = &state.begun().id;
             Err(Failure::usage(format!("{}: it is not the medium of test {id}; nothing was read", shown(path))))
         }
     }

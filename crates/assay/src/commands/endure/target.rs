@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_core::text::harmless;
 use assay_device::guard::{HeldDevice, check_raw};
 use assay_device::owned::{Access, Caching, Directory, OwnedError};
-use assay_device::{Sysroot, TargetInfo, look, look_by_dev};
+use assay_device::{StorageBelow, Sysroot, TargetInfo, look, look_by_dev};
 use assay_endure::{Attached, Fault, Log, Medium, PAGE_BYTES, Refused, SLICES, Way, has_begun, reserve, unit_on};
 use assay_verify::files::{CheckPlan, CheckSettings, carried_path};
 
@@ -169,6 +169,17 @@ fn is_device(path: &Path) -> Result<bool, Failure> {
         Ok(_) => Err(Failure::usage(format!("{shown} is a file; name a device, or a directory of the medium"))),
         Err(error) => Err(Failure::usage(format!("{shown}: {error}; name a device, or a directory of the medium"))),
     }
+}
+
+/// The storage below a target or a control; none where it cannot be told, and what is then done with it says why.
+pub(super) fn below(path: &Path) -> StorageBelow {
+    let root = Sysroot::real();
+    let below = match is_device(path) {
+        Ok(true) => StorageBelow::of_device(&root, path),
+        Ok(false) => StorageBelow::of_directory(&root, path),
+        Err(_) => return StorageBelow::default(),
+    };
+    below.unwrap_or_default()
 }
 
 /// The way to a medium.
