@@ -7,6 +7,7 @@
 
 mod accuracy;
 mod cards;
+mod endure;
 mod fio;
 mod own_cost;
 mod process;
@@ -26,7 +27,7 @@ type Run = fn(&mut Report) -> Result<(), Missing>;
 
 /// Name, for the filter, the seconds that it takes at most, and what runs. The seconds hold all pairs, the trials of the
 /// peer and the device on an idle machine; on another one the series ends with them.
-const COMPARISONS: [(&str, u64, Run); 24] = [
+const COMPARISONS: [(&str, u64, Run); 26] = [
     ("program", 60, own_cost::start_up_and_size),
     ("null", 180, own_cost::null_engine),
     ("null-jobs", 240, own_cost::many_jobs),
@@ -51,6 +52,8 @@ const COMPARISONS: [(&str, u64, Run); 24] = [
     ("verify-f3", 900, verify::f3),
     ("verify-fio", 600, verify::fio),
     ("verify-bus", 180, verify::buses),
+    ("endure-log", 900, endure::full_log),
+    ("endure-cycle", 5400, endure::whole_cycle),
 ];
 
 fn main() -> ExitCode {

@@ -129,20 +129,20 @@ pub(crate) fn memory(report: &mut Report) -> Result<(), Missing> {
 
 /// Peaks of one run in bytes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Peaks {
-    sum: f64,
-    largest: f64,
+pub(crate) struct Peaks {
+    pub(crate) sum: f64,
+    pub(crate) largest: f64,
 }
 
 /// Samples a process and its descendants until `over` is set.
 #[derive(Debug)]
-struct Watch {
+pub(crate) struct Watch {
     over: Arc<AtomicBool>,
     looking: JoinHandle<Peaks>,
 }
 
 impl Watch {
-    fn start(process: u32) -> Self {
+    pub(crate) fn start(process: u32) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&over);
         let looking = std::thread::spawn(move || {
@@ -164,7 +164,7 @@ impl Watch {
         Self { over, looking }
     }
 
-    fn end(self) -> Peaks {
+    pub(crate) fn end(self) -> Peaks {
         self.over.store(true, Ordering::Relaxed);
         self.looking.join().unwrap()
     }
