@@ -61,8 +61,10 @@ pub enum DeviceError {
     },
     /// A loop device may share its data.
     #[error(
-        "{path}: {device} may be on it, and the kernel does not say what is behind {device} ({why}); detach it \
-         (losetup -d /dev/{device}); if you are not root, run as root"
+        "{path}: {}the kernel does not say what is behind {device} ({why}); {}detach it (losetup -d /dev/{device}); if you \
+         are not root, run as root",
+        if *is_own { String::new() } else { format!("{device} may be on it, and ") },
+        unmounting(.mounted.as_deref())
     )]
     UnknownLoop {
         /// The device that was given.
@@ -71,6 +73,10 @@ pub enum DeviceError {
         device: String,
         /// The system's answer.
         why: String,
+        /// Whether it is the device that was given, or below it.
+        is_own: bool,
+        /// How it is used; `None` where it is free.
+        mounted: Option<String>,
     },
     /// The device carries data.
     #[error("{device}: holds data ({what}); wipe all of it, or name the device once more (--overwrite) to allow that")]
@@ -132,6 +138,11 @@ impl DeviceError {
             _ => Self::Unreadable { path, source },
         }
     }
+}
+
+/// What has to be done before a loop device in use can be detached.
+fn unmounting(place: Option<&str>) -> String {
+    place.map_or_else(String::new, |place| format!("it is in use ({place}): unmount or close that, then "))
 }
 
 /// A path, safe to show.

@@ -5,6 +5,7 @@
 //! paths; every test for identity compares it.
 
 use std::fmt::Write;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use assay_core::text::harmless;
@@ -152,8 +153,19 @@ pub(crate) struct Whole {
     /// `None` for a device that is not an attached loop device.
     pub(crate) backing: Option<Backing>,
     /// Why the backing of an attached loop device is unknown.
-    pub(crate) unknown: Option<String>,
+    pub(crate) unknown: Option<UnknownBacking>,
     storage: Option<Storage>,
+}
+
+/// Why the backing of an attached loop device is unknown.
+#[derive(Debug, Clone)]
+pub(crate) struct UnknownBacking {
+    /// The answer, as text.
+    pub(crate) why: String,
+    /// Whether the program or host that serves the file system of the backing file is gone: its file system answered
+    /// `ENOTCONN`, which none on a disk of this machine does (FUSE: fs/fuse/dev.c, a connection that is not
+    /// connected any more).
+    pub(crate) is_cut_off: bool,
 }
 
 /// All whole devices of a machine, each identified once.
@@ -277,7 +289,7 @@ fn in_layer(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Option<Storage>
 }
 
 /// The backing of an attached loop device, `None` for other devices, or why it is unknown.
-fn backing(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Result<Option<Backing>, String> {
+fn backing(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Result<Option<Backing>, UnknownBacking> {
     let Some(name) = files::text(&node.dir.join("loop/backing_file")) else { return Ok(None) };
     let by_name = behind_name(sysroot, &name);
     // A query of a loop device makes the kernel query the file system in turn.
@@ -291,8 +303,11 @@ fn backing(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Result<Option<Ba
     match (asked, by_name) {
         // It may have been detached meanwhile.
         (Ok(backing), _) => Ok(backing),
-        (Err(_), Some(backing)) => Ok(Some(backing)),
-        (Err(error), None) => Err(error.to_string()),
+        // A name that leads to another file system than the one that is gone is another file's.
+        (Err(error), Some(backing)) if error.kind() != ErrorKind::NotConnected => Ok(Some(backing)),
+        (Err(error), _) => {
+            Err(UnknownBacking { why: error.to_string(), is_cut_off: error.kind() == ErrorKind::NotConnected })
+        }
     }
 }
 
@@ -397,8 +412,8 @@ impl StorageBelow {
             if !devices.below(sysroot, &node).is_empty() {
                 continue;
             }
-            match devices.whole(&node).and_then(|whole| whole.unknown.clone()) {
-                Some(why) => self.unknown = Some(harmless(&format!("{}: {why}", node.name))),
+            match devices.whole(&node).and_then(|whole| whole.unknown.as_ref()) {
+                Some(unknown) => self.unknown = Some(harmless(&format!("{}: {}", node.name, unknown.why))),
                 None => {
                     let storage = devices.whole(&node).and_then(Whole::storage);
                     self.storage.extend(storage.map(|storage| (storage, node.name)));

@@ -11,7 +11,7 @@ use crate::error::shown;
 use crate::files::{self, FileId, Sysroot};
 use crate::look::{Seen, TargetInfo, What, look_by_dev};
 use crate::mounts::{self, Mount};
-use crate::storage::{Backing, Devices, Whole};
+use crate::storage::{Backing, Devices, UnknownBacking, Whole};
 use crate::system;
 
 /// One use of a device or of something on it.
@@ -52,8 +52,19 @@ pub(in crate::guard) struct Reach {
     others: Vec<Node>,
     /// Files behind loop devices, with these devices.
     files: Vec<(Node, FileId)>,
-    /// A loop device with an unknown backing file or device, and the reason.
-    unknown: Option<(String, String)>,
+    /// Loop devices with an unknown backing file or device, and the reason of each.
+    unknown: Vec<(Node, UnknownBacking)>,
+}
+
+/// A loop device that may have the data of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::guard) struct UnknownLoop {
+    /// Its kernel name.
+    pub(in crate::guard) name: String,
+    /// Why it is unknown what is behind it.
+    pub(in crate::guard) why: String,
+    /// Whether it is the device itself, or below it.
+    pub(in crate::guard) is_own: bool,
 }
 
 struct Reached {
@@ -102,13 +113,29 @@ impl Reach {
     }
 
     fn new(devices: &Devices, beneath: &[Node]) -> Self {
-        let unknown = devices.iter().find_map(|whole| Some((whole.node.name.clone(), whole.unknown.clone()?)));
+        let unknown = devices.iter().filter_map(|whole| Some((whole.node.clone(), whole.unknown.clone()?))).collect();
         Self { own: beneath.iter().map(|node| node.name.clone()).collect(), unknown, ..Self::default() }
     }
 
-    /// A loop device that may have the data, and why that is unknown.
-    pub(in crate::guard) fn unknown(&self) -> Option<&(String, String)> {
-        self.unknown.as_ref()
+    /// A loop device that may have the data: what is behind it is unknown, and nothing shows that it is something else.
+    pub(in crate::guard) fn unknown(&self) -> Option<UnknownLoop> {
+        let unknown = |(node, unknown): &(Node, UnknownBacking)| {
+            let is_own = self.own.contains(&node.name);
+            let may_have = is_own || !unknown.is_cut_off || self.may_back(node);
+            may_have.then(|| UnknownLoop { name: node.name.clone(), why: unknown.why.clone(), is_own })
+        };
+        self.unknown.iter().find_map(unknown)
+    }
+
+    /// Whether one of these devices may be behind a loop device whose file system is cut off. A file on such a file
+    /// system is on no disk of this machine, and cannot be reached. What it showed may have been a device node, though:
+    /// then the loop device is as large as the device, less its offset (drivers/block/loop.c, `get_size`).
+    fn may_back(&self, looped: &Node) -> bool {
+        let number = |name: &str| files::number(&looped.dir.join("loop").join(name));
+        let (Some(bytes), Some(offset), Some(0)) = (looped.size_bytes(), number("offset"), number("sizelimit")) else {
+            return true;
+        };
+        self.find(|node| node.size_bytes().is_none_or(|own| own == bytes.saturating_add(offset))).is_some()
     }
 
     /// Device numbers of all these devices.

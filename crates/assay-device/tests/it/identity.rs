@@ -430,3 +430,91 @@ fn a_file_that_is_swapped_to_is_in_use_behind_a_loop_device() {
         refused(answer, &["its file is swapped to"]);
     }
 }
+
+/// A file that a program serves by FUSE; the program is killed, and the rest removed, when dropped.
+struct Served {
+    server: Child,
+    file: PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+impl Served {
+    fn new(test: &str, mebibytes: usize) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("disk");
+        let mut command = Command::new("nbdfuse");
+        command.arg(&file).args(["[", "nbdkit", "--exit-with-parent", "memory", &format!("{mebibytes}M"), "]"]);
+        let quiet = Stdio::null;
+        let Ok(server) = command.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn() else {
+            skip(test, "needs nbdfuse");
+            return None;
+        };
+        let mut served = Self { server, file, _dir: dir };
+        let bytes = (mebibytes * MIB) as u64;
+        while fs::metadata(&served.file).map_or(0, |meta| meta.len()) != bytes {
+            if served.server.try_wait().unwrap().is_some() {
+                skip(test, "nbdfuse or nbdkit does not serve here");
+                return None;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        Some(served)
+    }
+
+    fn die(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+
+    /// Takes its file system out of sight, as many do when it no longer answers.
+    fn unmount(&self) {
+        assert!(done(Command::new("umount").arg("-l").arg(self.file.parent().unwrap())));
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        done(Command::new("umount").arg("-l").arg(self.file.parent().unwrap()));
+    }
+}
+
+/// The server of a FUSE died, and every raw device of the machine was refused.
+#[test]
+fn a_loop_device_whose_file_system_is_cut_off_refuses_what_it_may_be_and_nothing_else() {
+    const TEST: &str = "a_loop_device_whose_file_system_is_cut_off_refuses_what_it_may_be_and_nothing_else";
+    let _alone = alone();
+    let (Some(other), Some(same)) = (Loop::new(4 * MIB, false), Loop::new(7 * MIB, false)) else { return };
+    let Some(mut served) = Served::new(TEST, 7) else { return };
+    let Some(cut_off) = Loop::over(&served.file) else { return };
+    for device in [&other, &same, &cut_off] {
+        named(&device.device).unwrap();
+    }
+    served.die();
+    // The kernel knows what the file was for a second after that.
+    let unknown = || matches!(named(&cut_off.device), Err(DeviceError::UnknownLoop { .. }));
+    assert!((0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        unknown()
+    }));
+    named(&other.device).unwrap();
+    probe(&other.device).unwrap();
+    let mend = format!("losetup -d /dev/{}", cut_off.name());
+    // What it showed may have been a node of a device of this size.
+    let refused = |device: &Loop, is_its_own: bool| {
+        let error = named(&device.device).expect_err("it may be in use");
+        assert!(matches!(error, DeviceError::UnknownLoop { is_own, .. } if is_own == is_its_own), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains(&mend) && text.contains("not connected"), "{text}");
+        assert_eq!(text.contains("may be on it"), !is_its_own, "{text}");
+    };
+    refused(&same, false);
+    refused(&cut_off, true);
+    served.unmount();
+    named(&other.device).unwrap();
+    refused(&same, false);
+    refused(&cut_off, true);
+    drop(cut_off);
+    named(&same.device).unwrap();
+}

@@ -17,7 +17,7 @@ use crate::error::{DeviceError, shown};
 use crate::files::{self, FileId, Stat, Sysroot};
 use crate::guard::permit::RawPermit;
 use crate::guard::signature::{BLOCK, Blocks, marked};
-use crate::guard::usage::{MountPoint, Reach};
+use crate::guard::usage::{MountPoint, Reach, UnknownLoop, mounted_on};
 use crate::look::{Seen, What};
 use crate::system;
 
@@ -96,9 +96,10 @@ fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> R
     if let Some(first) = uses.first() {
         return Err(in_use(path, &describe_use(first, node), uses.len()));
     }
-    if let Some((device, why)) = reach.unknown() {
-        let (path, device, why) = (shown(path), harmless(device), harmless(why));
-        return Err(DeviceError::UnknownLoop { path, device, why });
+    if let Some(UnknownLoop { name, why, is_own }) = reach.unknown() {
+        let mounted = mounted_on(sysroot, &name).into_iter().find(|used| used.device == name).map(|used| used.place);
+        let (path, device, why) = (shown(path), harmless(&name), harmless(&why));
+        return Err(DeviceError::UnknownLoop { path, device, why, is_own, mounted });
     }
     if node.read_only() {
         return Err(DeviceError::ReadOnly { device: shown(path) });
