@@ -267,6 +267,33 @@ mod tests {
     }
 
     #[test]
+    fn an_870_evo_behind_a_usb_cable_with_bad_blocks_is_read() {
+        // slittorin/home-assistant-maintenance, "SSD disk crash": `smartctl -d sat -a`, of an SSD that files were lost on.
+        let rows = [
+            (5, 0x33, 43, 338),
+            (9, 0x32, 98, 8830),
+            (12, 0x32, 99, 46),
+            (177, 0x13, 99, 4),
+            (179, 0x13, 43, 338),
+            (181, 0x32, 100, 0),
+            (182, 0x32, 100, 0),
+            (183, 0x13, 43, 338),
+            (187, 0x32, 99, 2638),
+            (190, 0x32, 68, 32),
+            (195, 0x1a, 199, 2638),
+            (199, 0x3e, 100, 0),
+            (235, 0x12, 99, 44),
+            (241, 0x32, 99, 3_168_011_128),
+        ];
+        let limits = thresholds(&[(5, 10), (179, 10), (181, 10), (182, 10), (183, 10)]);
+        let parsed = parse_attributes(&attributes(&rows), Some(&limits)).unwrap();
+        let kinds = [K::ReallocatedSectors, K::PowerOnHours, K::PowerCycles, K::ReportedUncorrectable, K::CrcErrors];
+        assert_eq!(kinds.map(|kind| count(&parsed, kind).unwrap()), [338, 8830, 46, 2638, 0]);
+        assert_eq!(count(&parsed, K::TemperatureCelsius), Some(32));
+        assert_eq!(count(&parsed, K::FailingAttributes), Some(0), "it passes, as its owner found");
+    }
+
+    #[test]
     fn an_st12000nm0127_with_pending_sectors_is_read() {
         // olafkfreund/nixos_config issue 1259; of the model behind a bridge: smartmontools pull request 247.
         let rows = [

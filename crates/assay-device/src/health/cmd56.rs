@@ -260,13 +260,23 @@ mod tests {
     }
 
     #[test]
-    fn a_worn_industrial_card_of_sandisk_is_read() {
-        // Form of Western Digital's manual: 0x64 is 99 to 99.99 % used, more is beyond.
+    fn an_industrial_card_of_sandisk_and_a_purple_one_of_western_digital_are_read() {
+        // The examples in the readme of sdmon: dates of manufacture, health 1, feature revision 0x1f, generations 5 and 7; the
+        // second was switched on 14 times.
+        let card = |date: &'static [u8; 8], generation: u8, maker: &'static [u8], power: u8| {
+            let parts = [(0, &date[..]), (8, &[1]), (11, &[0x1f]), (14, &[generation]), (26, &[power]), (49, maker)];
+            parse(Argument::First, &block(512, &parts)).unwrap()
+        };
+        let sandisk = card(b"DS211122", 5, b"SanDisk                         ", 0);
+        assert_eq!(count(&sandisk, K::PercentageUsed), Some(0));
+        let purple = card(b"DW240403", 7, b"Western Digital                 ", 14);
+        assert_eq!(counts(&purple, [K::PercentageUsed, K::PowerCycles]), [0, 14]);
+        // Of Western Digital's manual: 0x64 is 99 to 99.99 % used, more is beyond; 0 is no health.
         for (said, used) in [(0x64, 99), (0x65, 100), (0xc8, 199)] {
-            let parsed = parse(Argument::First, &block(512, &[(0, b"DS210304"), (8, &[said])])).unwrap();
+            let parsed = parse(Argument::First, &block(512, &[(0, b"DS211122"), (8, &[said])])).unwrap();
             assert_eq!(count(&parsed, K::PercentageUsed), Some(used));
         }
-        assert_eq!(parse(Argument::First, &block(512, &[(0, b"DS210304")])).unwrap_err().why, NoAnswer::Inconsistent);
+        assert_eq!(parse(Argument::First, &block(512, &[(0, b"DS211122")])).unwrap_err().why, NoAnswer::Inconsistent);
     }
 
     #[test]
@@ -360,11 +370,14 @@ mod tests {
 
     #[test]
     fn a_card_of_longsys_is_read() {
-        // Layout of sdmon as of 94cda42 (signature 0x70 0x58); figures made up, as no owner published any.
+        // A Viofo Industrial of 64 GB has this signature, `2` at byte 2, 78 at byte 8 and 0x91 at byte 11 (sdmon issue 13). What
+        // stands at the places of the layout (sdmon as of 94cda42) is made up: no owner published it.
         let answer = block(
             512,
             &[
-                (0, &[0x70, 0x58]),
+                (0, &[0x70, 0x58, b'2']),
+                (8, &[78]),
+                (11, &[0x91]),
                 (16, &20u32.to_le_bytes()),
                 (20, &1u32.to_le_bytes()),
                 (24, &2_000_000u64.to_le_bytes()),
@@ -379,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_card_of_innodisk_is_read() {
-        // Layout of sdmon as of 94cda42 (signature 0x4c 0x58); figures made up.
+        // Layout of sdmon as of 94cda42 (signature 0x4c 0x58); figures made up: no owner published any.
         let answer = block(512, &[(0, b"LX"), (24, &[60, 4, 1]), (36, &be(9)), (44, &be(5))]);
         let parsed = parse(Argument::Innodisk, &answer).unwrap();
         let kinds = [K::SpareBlocks, K::InitialBadBlocks, K::LaterBadBlocks, K::MostEraseCycles, K::MeanEraseCycles];
@@ -425,6 +438,53 @@ mod tests {
         let parsed = parse(Argument::SiliconMotion, &goodram.block()).unwrap();
         let kinds = [K::LeastEraseCycles, K::MeanEraseCycles, K::MostEraseCycles, K::UnsafeShutdowns];
         assert_eq!(counts(&parsed, kinds), [1, 3, 4, 4]);
+    }
+
+    #[test]
+    fn cards_of_apacer_and_viofo_and_an_ultra_of_sandisk_are_read() {
+        // The readme of sdmon; its issue 13 (Viofo Industrial, 32 GB); its issue 41 (SanDisk Ultra, 128 GB).
+        let apacer = SiliconMotion {
+            flash: [0x98, 0x3c, 0x98, 0xb3, 0x76, 0x72, 0x08, 0x0e, 0x00],
+            spare: 46,
+            bad: 72,
+            good: 9756,
+            total: 1380,
+            left: 9997,
+            most: 5,
+            power: 55,
+            ..SDCE
+        };
+        let viofo = SiliconMotion {
+            flash: [0x89, 0xa4, 0x08, 0x32, 0xa1, 0x00, 0x00, 0x00, 0x00],
+            spare: 13,
+            bad: 13,
+            good: 9871,
+            total: 2,
+            left: 9994,
+            power: 11,
+            ..SDCE
+        };
+        let ultra = SiliconMotion {
+            flash: [0x45, 0x3e, 0x98, 0x03, 0x76, 0x6c, 0x08, 0x1e, 0x00],
+            spare: 11,
+            bad: 15,
+            good: 9977,
+            total: 3404,
+            left: 9994,
+            mean: 2,
+            most: 4,
+            power: 78,
+            refreshed: 1,
+            ..SDCE
+        };
+        let kinds = [K::SpareBlocks, K::InitialBadBlocks, K::TotalEraseCycles, K::MostEraseCycles, K::PowerCycles];
+        for (card, expected) in
+            [(apacer, [46, 72, 1380, 5, 55]), (viofo, [13, 13, 2, 1, 11]), (ultra, [11, 15, 3404, 4, 78])]
+        {
+            let parsed = parse(Argument::SiliconMotion, &card.block()).unwrap();
+            assert_eq!(counts(&parsed, kinds), expected);
+            assert_eq!(count(&parsed, K::LifeLeftPercent), Some(99));
+        }
     }
 
     #[test]

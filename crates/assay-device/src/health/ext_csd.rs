@@ -87,6 +87,19 @@ mod tests {
     }
 
     #[test]
+    fn emmcs_of_bredos_and_of_netmodule_tell_their_life() {
+        // BredOS/wiki, how-to/disk-failure.md: `Extended CSD rev 1.8 (MMC 5.1)`, sectors 0x1d200000, life 0x01 and 0x01, reserve 0x01,
+        // CMD6 timer 0x05, power-off time 0x64. NetModule's manual "(e)MMC, health status": life 0x01 and 0x01, reserve 0x01.
+        let known: &[(usize, &[u8])] =
+            &[(192, &[8]), (212, &[0, 0, 0x20, 0x1d]), (247, &[0x64, 0x05]), (267, &[1, 1, 1])];
+        for register in [block(512, known), block(512, &[(192, &[8]), (267, &[1, 1, 1])])] {
+            let kinds = [CounterKind::LifeUsedATenths, CounterKind::LifeUsedBTenths, CounterKind::PreEndOfLife];
+            let parsed = parse(&register).unwrap();
+            assert_eq!(kinds.map(|kind| count(&parsed, kind)), [Some(1); 3]);
+        }
+    }
+
+    #[test]
     fn the_emmc_of_an_espressobin_is_too_old_for_a_health_report() {
         // openwrt/openwrt pull request 3360: `Extended CSD rev 1.6 (MMC 4.5)`, S_CMD_SET 0x01, HPI_FEATURE 0x01.
         let register = block(512, &[(192, &[6]), (502, &[1, 1, 1])]);

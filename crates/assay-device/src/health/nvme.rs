@@ -140,6 +140,18 @@ mod tests {
     }
 
     #[test]
+    fn a_legend_710_of_adata_is_read() {
+        // BredOS/wiki, how-to/disk-failure.md: 35 °C, spare 100 %, threshold 32 %, 0 % used.
+        let numbers =
+            [(32, 840_013), (48, 1_699_047), (64, 7_031_574), (80, 25_090_339), (112, 33), (128, 229), (144, 23)];
+        let parsed = parse_smart(&log((0, 308, 100, 32, 0), &numbers)).unwrap();
+        let of = |kind| count(&parsed, kind).unwrap();
+        assert_eq!((of(K::TemperatureCelsius), of(K::AvailableSpareThresholdPercent)), (35, 32));
+        assert_eq!((of(K::PowerCycles), of(K::PowerOnHours), of(K::UnsafeShutdowns)), (33, 229, 23));
+        assert_eq!(of(K::WrittenBytes), 1_699_047 * 512_000);
+    }
+
+    #[test]
     fn a_drive_beyond_its_life_warns() {
         // smartmontools issue 537: SAMSUNG MZVL2512HCJQ, warning 0x04, 28 °C, spare 100 %, threshold 10 %, used 100 %.
         let parsed = parse_smart(&log((4, 301, 100, 10, 100), &[])).unwrap();
