@@ -9,6 +9,7 @@ use assay_device::owned::{Caching, Directory};
 use jiff::Timestamp;
 use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use ureq::http::StatusCode;
 
 use crate::client::{ClientError, agent, escaped};
@@ -79,6 +80,15 @@ struct Answer {
     observations: Vec<Line>,
 }
 
+/// A part of an answer: what it says of each record is not read.
+#[derive(Serialize, Deserialize)]
+struct AnswerPart {
+    observations: Vec<Value>,
+    /// What the next part is behind; none of the last part, and of a site that has no parts.
+    #[serde(default, skip_serializing)]
+    next: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct Line {
     account: String,
@@ -109,7 +119,11 @@ pub fn figures(cache: &Directory, site: &Site, pem: Option<&str>, scope: Scope<'
     };
     let kept = read_kept(cache, &address);
     let tag = kept.as_ref().and_then(|(head, _)| head.tag.as_deref());
-    let (body, stale) = match (fetched(site, pem, &address, tag), kept) {
+    let fetched = fetched(site, pem, &address, tag).and_then(|fetched| match scope {
+        Scope::Model(_) => whole(site, pem, &address, fetched),
+        Scope::All => Ok(fetched),
+    });
+    let (body, stale) = match (fetched, kept) {
         (Ok(Fetched::Body { tag, body }), _) => {
             keep(cache, &Head { address, tag, fetched: Timestamp::now().to_string() }, &body)?;
             (body, None)
@@ -171,6 +185,32 @@ fn fetched(site: &Site, pem: Option<&str>, address: &str, tag: Option<&str>) -> 
     if body.len() as u64 > LONGEST {
         return Err(strange(site, "its answer is longer than 64 MiB; name a model"));
     }
+    Ok(Fetched::Body { tag, body })
+}
+
+/// An answer with all of its parts in one. The parts are in the order of identities: of a site that changes meanwhile, each
+/// record is in one of them.
+fn whole(site: &Site, pem: Option<&str>, address: &str, first: Fetched) -> Result<Fetched, ClientError> {
+    let Fetched::Body { tag, body } = first else { return Ok(first) };
+    let read =
+        |body: &[u8]| serde_json::from_slice::<AnswerPart>(body).map_err(|error| strange(site, &error.to_string()));
+    let mut all = read(&body)?;
+    if all.next.is_none() {
+        return Ok(Fetched::Body { tag, body });
+    }
+    let mut length = body.len();
+    while let Some(after) = all.next.take() {
+        let next = fetched(site, pem, &format!("{address}&after={}", escaped(&after)), None)?;
+        let Fetched::Body { body, .. } = next else { return Err(strange(site, "a part of its answer is missing")) };
+        length += body.len();
+        let part = read(&body)?;
+        if length as u64 > LONGEST || part.observations.is_empty() {
+            return Err(strange(site, "its answer is longer than 64 MiB, or does not end"));
+        }
+        all.observations.extend(part.observations);
+        all.next = part.next;
+    }
+    let body = serde_json::to_vec(&all).map_err(|error| strange(site, &error.to_string()))?;
     Ok(Fetched::Body { tag, body })
 }
 

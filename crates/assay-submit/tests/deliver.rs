@@ -186,3 +186,43 @@ fn what_never_left_is_withdrawn_without_the_site() {
     let back = outbox.withdraw(&client, entry).expect("kept");
     assert!(back.error.is_none() && matches!(back.entry.status, Status::Withdrawn { .. }), "{back:?}");
 }
+
+/// An answer in parts is one answer, and is kept as one.
+#[test]
+fn figures_in_parts_are_put_together_and_kept() {
+    let observation = |id: &str| {
+        let record = assay_core::draft::Draft::begin(
+            id,
+            "2026-11-28T12:00:00Z",
+            assay_core::record::Tool::assay("1", "sync", ""),
+            assay_core::record::SuiteRef::new("quick", 1),
+            assay_core::medium::Medium::unknown("/mnt"),
+        );
+        let observation =
+            assay_core::observation::Observation::from(record.close(assay_core::outcome::Outcome::Completed));
+        let observation = serde_json::to_string(&observation).expect("JSON");
+        format!("{{\"id\":\"{id}\",\"account\":\"alice\",\"unit\":\"alice:{id}\",\"observation\":{observation}}}")
+    };
+    let part = |ids: &[&str], next: &str| {
+        let all: Vec<String> = ids.iter().map(|id| observation(id)).collect();
+        let body = format!("{{\"snapshot\":{{}},\"next\":{next},\"observations\":[{}]}}", all.join(","));
+        Reply::Answer("200 OK", "ETag: \"7-abc\"\r\n", body)
+    };
+    let unchanged = || Reply::Answer("304 Not Modified", "", String::new());
+    let (site, requests) = site(vec![part(&["a", "b"], "\"b\""), part(&["c"], "null"), unchanged()]);
+    let directory = tempfile::tempdir().expect("a directory");
+    let cache = Directory::open(directory.path()).expect("open");
+    let ids = || {
+        let figures =
+            assay_submit::figures(&cache, &site, None, assay_submit::Scope::Model("Card A")).expect("figures");
+        let units = figures.observations.iter().map(|of| of.medium.unit.clone().unwrap_or_default());
+        (figures.observations.iter().map(|of| of.id.clone()).collect::<Vec<_>>(), units.collect::<Vec<_>>())
+    };
+    let expected =
+        (["a", "b", "c"].map(str::to_owned).to_vec(), ["alice:a", "alice:b", "alice:c"].map(str::to_owned).to_vec());
+    assert_eq!(ids(), expected);
+    assert_eq!(ids(), expected, "what was kept");
+    let lines: Vec<String> = requests.iter().take(3).map(|request| request.line).collect();
+    assert!(lines[0].contains("observations?model=Card%20A HTTP"), "{lines:?}");
+    assert!(lines[1].contains("model=Card%20A&after=b HTTP"), "{lines:?}");
+}
