@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::database::DatabaseError;
 use crate::intake::{Fault, Refusal};
+use crate::questions::NoAnswer;
 use crate::snapshot::Snapshot;
 
 /// When a client may try again after a failure, in seconds.
@@ -26,7 +27,7 @@ pub(crate) const JSON: &str = "application/json; charset=utf-8";
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
     body: Value,
-    headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Failure {
@@ -69,6 +70,15 @@ impl From<DatabaseError> for Failure {
     /// What a database says of itself is for its operator.
     fn from(_: DatabaseError) -> Self {
         Self::unavailable("the database cannot be asked now; try again later")
+    }
+}
+
+impl From<NoAnswer> for Failure {
+    fn from(none: NoAnswer) -> Self {
+        Self::unavailable(match none {
+            NoAnswer::Busy => "too many questions wait; try again later",
+            NoAnswer::Later => "this answer takes longer; ask again in some seconds",
+        })
     }
 }
 

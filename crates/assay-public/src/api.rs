@@ -1,5 +1,6 @@
 //! The API for programs.
 
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,11 +18,15 @@ use serde_json::{Value, json};
 use crate::answers::{self, Failure, JSON, of_snapshot, tagged};
 use crate::answers::{Asked, Named};
 use crate::app::App;
+use crate::derived::observation_texts;
+use crate::digest::{Entry, Text};
 use crate::intake::{self, LARGEST, is_id, too_large};
 use crate::intake::{Fault, Refusal};
 use crate::limits::{asker, network};
 use crate::openapi;
-use crate::snapshot::{CONFIRMED, Entry, Snapshot};
+use crate::questions::{Answer as Said, MOST_COMPARED, Question};
+use crate::selection::Filter;
+use crate::snapshot::{Model, Snapshot};
 use crate::states::{Code, Reason, State as Standing};
 use crate::store::{self, Incoming, Submitted, hash_of, secret};
 use crate::writer::WriteError;
@@ -33,6 +38,10 @@ type Answer = Result<Response, Failure>;
 const ARRIVES: Duration = Duration::from_secs(60);
 /// Entries of the log in an answer.
 const LOG_PAGE: i64 = 100;
+/// Records of a model in an answer.
+const RECORDS_PAGE: usize = 5000;
+/// Records with their observations in an answer.
+const OBSERVATIONS_PAGE: usize = 1000;
 /// Models in an answer to a search.
 const FOUND: usize = 100;
 
@@ -195,25 +204,23 @@ pub(crate) async fn log(State(app): Shared, Asked(asked): Asked<After>) -> Answe
 // What rests on a snapshot.
 
 /// What a model is known by.
-pub(crate) fn about_model(name: &str, entries: &[Arc<Entry>]) -> Value {
-    let accounts = Snapshot::accounts(entries);
+fn about_model(model: &Model) -> Value {
     json!({
-        "model": name,
-        "class": entries.first().map(|entry| &entry.class),
-        "records": entries.len(),
-        "units": Snapshot::unit_count(entries),
-        "accounts": accounts,
-        "confirmed": accounts >= CONFIRMED,
+        "model": &*model.name,
+        "class": model.class(),
+        "records": model.entries.len(),
+        "units": model.units,
+        "accounts": model.accounts,
+        "confirmed": model.is_confirmed(),
     })
 }
 
-fn about_record(entry: &Entry, whole: bool) -> Value {
-    let Entry { account, class, model, unit, observation, .. } = entry;
-    let mut about = json!({ "id": observation.id, "account": account, "unit": unit, "class": class, "model": model });
-    if whole {
-        about["observation"] = serde_json::to_value(observation).unwrap_or_default();
-    }
-    about
+fn about_record(entry: &Entry) -> Value {
+    let Entry { id, account, class, model, unit, host, slot, bus, created, .. } = entry;
+    json!({
+        "id": **id, "account": **account, "unit": **unit, "class": class, "model": **model, "host": **host, "slot": **slot,
+        "bus": **bus, "created": **created,
+    })
 }
 
 fn text(newest: &Snapshot, mut value: Value) -> Option<String> {
@@ -222,48 +229,112 @@ fn text(newest: &Snapshot, mut value: Value) -> Option<String> {
 }
 
 pub(crate) async fn snapshot(State(app): Shared, headers: HeaderMap) -> Answer {
-    of_snapshot(&app, &headers, JSON, |newest| text(newest, json!({ "loads": newest.loads }))).await
+    of_snapshot(&app, &headers, JSON, |newest| {
+        let titles = |of: &BTreeMap<Text, usize>| of.iter().map(|(load, count)| (load.to_string(), *count)).collect();
+        let loads: BTreeMap<&str, BTreeMap<String, usize>> =
+            newest.loads.iter().map(|(class, of)| (*class, titles(of))).collect();
+        text(newest, json!({ "loads": loads }))
+    })
+    .await
 }
 
 pub(crate) async fn models(State(app): Shared, headers: HeaderMap) -> Answer {
     let all = |newest: &Snapshot| {
-        let models: Vec<Value> = newest.models.iter().map(|(name, entries)| about_model(name, entries)).collect();
+        let models: Vec<Value> = newest.models.values().map(|model| about_model(model)).collect();
         text(newest, json!({ "models": models }))
     };
     of_snapshot(&app, &headers, JSON, all).await
 }
 
-pub(crate) async fn model(State(app): Shared, Named(name): Named, headers: HeaderMap) -> Answer {
+/// Which part of a list.
+#[derive(Deserialize)]
+pub(crate) struct Behind {
+    /// Identity of the last record of the part before.
+    #[serde(default)]
+    after: String,
+}
+
+/// The part of a list of records behind an identity, and the identity that the next part is behind.
+fn part<'a>(entries: &'a [Arc<Entry>], after: &str, most: usize) -> (&'a [Arc<Entry>], Option<&'a str>) {
+    let from = entries.partition_point(|entry| *entry.id <= *after);
+    let rest = entries.get(from..).unwrap_or_default();
+    let part = rest.get(..most).unwrap_or(rest);
+    (part, part.last().filter(|_| rest.len() > most).map(|entry| &*entry.id))
+}
+
+pub(crate) async fn model(
+    State(app): Shared,
+    Named(name): Named,
+    Asked(asked): Asked<Behind>,
+    headers: HeaderMap,
+) -> Answer {
     let one = move |newest: &Snapshot| {
-        let entries = newest.models.get(&name)?;
-        let mut about = about_model(&name, entries);
-        about["of"] = entries.iter().map(|entry| about_record(entry, false)).collect();
+        let model = newest.models.get(name.as_str())?;
+        let (entries, next) = part(&model.entries, &asked.after, RECORDS_PAGE);
+        let mut about = about_model(model);
+        about["of"] = entries.iter().map(|entry| about_record(entry)).collect();
+        about["next"] = next.into();
         text(newest, about)
     };
     of_snapshot(&app, &headers, JSON, one).await
 }
 
-pub(crate) async fn unit(State(app): Shared, Named(name): Named, headers: HeaderMap) -> Answer {
-    let one = move |newest: &Snapshot| {
-        let entries = newest.units.get(&name)?;
-        let records: Vec<Value> = entries.iter().map(|entry| about_record(entry, true)).collect();
-        text(newest, json!({ "unit": name, "records": records }))
-    };
-    of_snapshot(&app, &headers, JSON, one).await
+pub(crate) async fn unit(
+    State(app): Shared,
+    Named(name): Named,
+    Asked(asked): Asked<Behind>,
+    headers: HeaderMap,
+) -> Answer {
+    let newest = app.snapshots.newest();
+    let entries = newest.unit(&name).ok_or_else(Failure::missing)?;
+    with_observations(&app, &headers, entries, &asked.after, ("records", json!({ "unit": name }))).await
 }
 
 #[derive(Deserialize)]
 pub(crate) struct OfModel {
     model: String,
+    #[serde(default)]
+    after: String,
 }
 
 pub(crate) async fn observations(State(app): Shared, Asked(asked): Asked<OfModel>, headers: HeaderMap) -> Answer {
-    let all = move |newest: &Snapshot| {
-        let entries = newest.models.get(&asked.model)?;
-        let records: Vec<Value> = entries.iter().map(|entry| about_record(entry, true)).collect();
-        text(newest, json!({ "observations": records }))
-    };
-    of_snapshot(&app, &headers, JSON, all).await
+    let newest = app.snapshots.newest();
+    let model = newest.models.get(asked.model.as_str()).ok_or_else(Failure::missing)?;
+    with_observations(&app, &headers, &model.entries, &asked.after, ("observations", json!({}))).await
+}
+
+/// Records with what rankings read of them, which the database has. What was taken back since the snapshot is left out.
+async fn with_observations(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    entries: &[Arc<Entry>],
+    after: &str,
+    (name, mut about): (&'static str, Value),
+) -> Answer {
+    let newest = app.snapshots.newest();
+    let tag = newest.tag();
+    if answers::has(headers, &tag) {
+        return Ok(tagged(headers, &tag, JSON, Body::empty));
+    }
+    let (entries, next) = part(entries, after, OBSERVATIONS_PAGE);
+    (about["snapshot"], about["next"]) = (serde_json::to_value(&newest.cited).unwrap_or_default(), next.into());
+    let entries = entries.to_vec();
+    let read = app.read(move |connection| {
+        let ids: Vec<&str> = entries.iter().map(|entry| &*entry.id).collect();
+        let texts: HashMap<String, String> = observation_texts(connection, &ids)?.into_iter().collect();
+        let line = |entry: &Arc<Entry>| {
+            let mut of = about_record(entry).to_string();
+            of.truncate(of.len().saturating_sub(1));
+            texts.get(&*entry.id).map(|text| format!("{of},\"observation\":{text}}}"))
+        };
+        Ok(entries.iter().filter_map(line).collect::<Vec<String>>().join(","))
+    });
+    let records = read.await?;
+    // The observations are text already: they are put into the object as they are.
+    let mut whole = about.to_string();
+    whole.truncate(whole.len().saturating_sub(1));
+    let body = format!("{whole},\"{name}\":[{records}]}}");
+    Ok(tagged(headers, &tag, JSON, || Body::from(body)))
 }
 
 #[derive(Deserialize)]
@@ -274,41 +345,147 @@ pub(crate) struct Words {
 
 pub(crate) async fn search(State(app): Shared, Asked(asked): Asked<Words>, headers: HeaderMap) -> Answer {
     let found = move |newest: &Snapshot| {
-        let found = newest.search(&asked.q, FOUND);
-        let models: Vec<Value> = found.into_iter().map(|(name, entries)| about_model(name, entries)).collect();
+        let models: Vec<Value> = newest.search(&asked.q, FOUND).into_iter().map(|model| about_model(model)).collect();
         text(newest, json!({ "models": models }))
     };
     of_snapshot(&app, &headers, JSON, found).await
 }
 
-#[derive(Deserialize)]
+/// All hosts, each with the models that were measured at it.
+pub(crate) async fn hosts(State(app): Shared, headers: HeaderMap) -> Answer {
+    let all = |newest: &Snapshot| {
+        let mut hosts: BTreeMap<&str, BTreeMap<&str, Value>> = BTreeMap::new();
+        for model in newest.models.values() {
+            for (host, (records, units)) in model.hosts().iter().filter(|(host, _)| !host.is_empty()) {
+                let counts = json!({ "records": records, "units": units });
+                hosts.entry(host).or_default().insert(&model.name, counts);
+            }
+        }
+        text(newest, json!({ "hosts": hosts }))
+    };
+    of_snapshot(&app, &headers, JSON, all).await
+}
+
+// Rankings and comparisons.
+
+/// A ranking that is asked for. What is empty is left open.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct AskedRanking {
+    #[serde(default)]
     pub(crate) class: String,
-    pub(crate) load: Option<String>,
+    #[serde(default)]
+    pub(crate) load: String,
+    #[serde(default)]
+    pub(crate) host: String,
+    #[serde(default)]
+    pub(crate) slot: String,
+    #[serde(default)]
+    pub(crate) bus: String,
+    #[serde(default)]
+    pub(crate) bridge: String,
 }
 
 impl AskedRanking {
-    /// The load; none where it was left open.
-    pub(crate) fn load(&self) -> Option<&str> {
-        self.load.as_deref().filter(|load| !load.is_empty())
+    /// The question; none where the class or the load is not here.
+    pub(crate) fn question(&self, newest: &Snapshot) -> Option<Question> {
+        let Self { class, load, host, slot, bus, bridge } = self.clone();
+        let loads = newest.loads.get(class.as_str())?;
+        (load.is_empty() || loads.contains_key(load.as_str())).then_some(())?;
+        Some(Question::Ranking { class, load, filter: Filter { host, slot, bus, bridge } })
     }
 }
 
+/// An answer as JSON that is made once.
+async fn said(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    question: Question,
+    make: impl FnOnce(&Said) -> Option<Value> + Send + 'static,
+) -> Answer {
+    let answered = app.ask(&question).await?;
+    let tag = answered.cited.tag();
+    if answers::has(headers, &tag) {
+        return Ok(tagged(headers, &tag, JSON, Body::empty));
+    }
+    let text = match answered.json.get() {
+        Some(text) => text.clone(),
+        None => {
+            let of = Arc::clone(&answered);
+            let made = app.on_a_thread(move |_| {
+                let mut value = make(&of.answer)?;
+                value["snapshot"] = serde_json::to_value(&of.cited).ok()?;
+                Some(value.to_string())
+            });
+            let text = made.await?.ok_or_else(Failure::missing)?;
+            answered.json.get_or_init(|| text.into()).clone()
+        }
+    };
+    Ok(tagged(headers, &tag, JSON, || Body::from(text)))
+}
+
 pub(crate) async fn rank(State(app): Shared, Asked(asked): Asked<AskedRanking>, headers: HeaderMap) -> Answer {
-    let ranked = move |newest: &Snapshot| {
-        let ranking = newest.ranking(&asked.class, asked.load())?;
-        let loads = newest.loads.get(&asked.class).map(|loads| loads.keys().collect::<Vec<_>>());
+    if asked.class.is_empty() {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "query", "class is missing: /api/v1/snapshot names classes"));
+    }
+    let question = asked.question(&app.snapshots.newest()).ok_or_else(Failure::missing)?;
+    said(&app, &headers, question, move |answer| {
+        let Said::Ranking(ranking) = answer else { return None };
         let (report, refused) = match &ranking.report {
-            Ok(report) => (serde_json::to_value(report).ok()?, None),
+            Ok(report) => {
+                let mut report = serde_json::to_value(report).ok()?;
+                report["contradictions"] = serde_json::to_value(&ranking.contradictions).ok()?;
+                (report, None)
+            }
             Err(error) => (Value::Null, Some(error)),
         };
         let models = json!({ "ranked": ranking.models, "of": ranking.of });
-        text(
-            newest,
-            json!({ "class": asked.class, "loads": loads, "models": models, "report": report, "refused": refused }),
-        )
+        Some(json!({
+            "class": asked.class, "loads": ranking.loads, "filters": ranking.values, "models": models, "report": report,
+            "refused": refused,
+        }))
+    })
+    .await
+}
+
+/// Models and the load that are asked for. Empty fields are those that were left empty; a model that is named twice is one.
+pub(crate) fn asked_comparison(fields: &[(String, String)]) -> (Vec<String>, String) {
+    let of = |name: &'static str| {
+        let is = move |(field, value): &&(String, String)| field == name && !value.trim().is_empty();
+        fields.iter().filter(is).map(|(_, value)| value.trim().to_owned())
     };
-    of_snapshot(&app, &headers, JSON, ranked).await
+    let mut models: Vec<String> = Vec::new();
+    for model in of("model") {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    (models, of("load").next_back().unwrap_or_default())
+}
+
+pub(crate) async fn compare(
+    State(app): Shared,
+    Asked(fields): Asked<Vec<(String, String)>>,
+    headers: HeaderMap,
+) -> Answer {
+    let (models, load) = asked_comparison(&fields);
+    if !(2..=MOST_COMPARED).contains(&models.len()) {
+        let message = format!("name two to {MOST_COMPARED} models: model=A&model=B");
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "query", message));
+    }
+    let newest = app.snapshots.newest();
+    if models.iter().any(|model| !newest.models.contains_key(model.as_str())) {
+        return Err(Failure::missing());
+    }
+    let question = Question::Comparison { models: models.clone(), load };
+    said(&app, &headers, question, move |answer| {
+        let Said::Comparison(comparison) = answer else { return None };
+        let (report, refused) = match comparison {
+            Ok(compared) => (serde_json::to_value(compared).ok()?, None),
+            Err(error) => (Value::Null, Some(error)),
+        };
+        Some(json!({ "models": models, "report": report, "refused": refused }))
+    })
+    .await
 }
 
 pub(crate) async fn description(State(app): Shared) -> Response {

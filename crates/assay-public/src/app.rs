@@ -12,6 +12,7 @@ use crate::database::{Connection, Database, DatabaseError};
 use crate::intake::LARGEST;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::questions::{Answered, NoAnswer, Question, Questions};
 use crate::snapshot::Snapshots;
 use crate::writer::Writer;
 
@@ -25,6 +26,7 @@ pub(crate) struct App {
     pub(crate) database: Arc<Database>,
     pub(crate) writer: Writer,
     pub(crate) snapshots: Arc<Snapshots>,
+    pub(crate) questions: Questions,
     /// Address of the server as the world knows it, without a slash at its end.
     pub(crate) site: String,
     pub(crate) proxies: Vec<IpAddr>,
@@ -49,6 +51,11 @@ impl App {
 
     pub(crate) fn is_ending(&self) -> bool {
         self.ends.load(Ordering::Relaxed)
+    }
+
+    /// Answers a ranking or a comparison.
+    pub(crate) async fn ask(&self, question: &Question) -> Result<Arc<Answered>, NoAnswer> {
+        self.questions.ask(question).await
     }
 
     /// Works on a thread on which waiting is allowed.

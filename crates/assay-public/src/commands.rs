@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_public::database::{Database, Place};
 use assay_public::states::{Code, Reason, Standing, State};
 use assay_public::store::{self, Kept};
-use assay_public::{Rate, Server, Setup, judge, moving, secret};
+use assay_public::{Rate, Server, Setup, derived, judge, moving, secret};
 use clap::{Args, Parser, Subcommand};
 
 type Done<T> = Result<T, Box<dyn Error>>;
@@ -249,7 +249,7 @@ fn release(database: &Database, id: &str) -> Done<ExitCode> {
         return Err(format!("record {id} is {}, and only what is held is released", there.standing.state.name()).into());
     }
     let received = Standing { state: State::Received, reasons: Vec::new() };
-    database.write(|connection| store::settle(connection, &there, &received, None))?;
+    database.write(|connection| derived::settle(connection, &there, &received, None))?;
     say(&format!("{id} is received, and will be judged by the server"));
     Ok(ExitCode::SUCCESS)
 }

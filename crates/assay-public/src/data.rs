@@ -1,5 +1,6 @@
 //! Open data: every public record as files, of one snapshot, with a manifest.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::database::{Database, DatabaseError};
-use crate::snapshot::{Entry, Snapshot};
+use crate::derived::observation_texts;
+use crate::digest::Entry;
+use crate::snapshot::Snapshot;
 use crate::store::document;
 
 const MANIFEST: &str = "manifest.json";
@@ -22,6 +25,8 @@ const DOCUMENTS: &str = "documents.ndjson.zst";
 const FIGURES: &str = "figures.csv";
 /// Snapshots whose files are kept, so that a download that began goes on.
 const KEPT: usize = 2;
+/// Records that are read at once.
+const AT_ONCE: usize = 20;
 /// Bytes of a file that are sent at once.
 const CHUNK: usize = 64 << 10;
 
@@ -129,18 +134,28 @@ pub fn make(data: &Path, database: &Database, snapshot: &Snapshot) -> Result<boo
     let new = data.join(".new");
     let _ = fs::remove_dir_all(&new);
     fs::create_dir_all(&new)?;
-    let observation = |entry: &Arc<Entry>| -> Result<Option<Value>, DataError> {
-        let Entry { account, unit, class, observation, .. } = entry.as_ref();
-        Ok(Some(
-            json!({ "id": observation.id, "account": account, "unit": unit, "class": class, "observation": observation }),
-        ))
+    let observation = |entries: &[&Arc<Entry>]| -> Result<Vec<String>, DataError> {
+        let ids: Vec<&str> = entries.iter().map(|entry| &*entry.id).collect();
+        let texts = database.with(|connection| observation_texts(connection, &ids))?;
+        let texts: HashMap<String, String> = texts.into_iter().collect();
+        let line = |entry: &&Arc<Entry>| {
+            let Entry { id, account, unit, class, .. } = entry.as_ref();
+            let mut of = json!({ "id": **id, "account": **account, "unit": **unit, "class": class }).to_string();
+            of.truncate(of.len().saturating_sub(1));
+            // What is in the database is text already.
+            texts.get(&**id).map(|text| format!("{of},\"observation\":{text}}}"))
+        };
+        Ok(entries.iter().filter_map(line).collect())
     };
-    let whole = |entry: &Arc<Entry>| -> Result<Option<Value>, DataError> {
-        let id = &entry.observation.id;
-        // One that was taken back since is left out: its state counts more than the number of the snapshot.
-        let Some(bytes) = database.with(|connection| document(connection, id))? else { return Ok(None) };
-        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        Ok(Some(json!({ "id": id, "hash": entry.hash, "document": value })))
+    let whole = |entries: &[&Arc<Entry>]| -> Result<Vec<String>, DataError> {
+        let line = |entry: &&Arc<Entry>| -> Result<Option<String>, DataError> {
+            let id = &entry.id;
+            // One that was taken back since is left out: its state counts more than the number of the snapshot.
+            let Some(bytes) = database.with(|connection| document(connection, id))? else { return Ok(None) };
+            let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            Ok(Some(json!({ "id": **id, "hash": entry.hash.to_hex().as_str(), "document": value }).to_string()))
+        };
+        entries.iter().filter_map(|entry| line(entry).transpose()).collect()
     };
     let files = vec![
         lines(&new, OBSERVATIONS, snapshot, &observation)?,
@@ -167,10 +182,11 @@ pub fn make(data: &Path, database: &Database, snapshot: &Snapshot) -> Result<boo
     Ok(true)
 }
 
-type LineOf<'a> = &'a dyn Fn(&Arc<Entry>) -> Result<Option<Value>, DataError>;
+/// Lines of some records.
+type LinesOf<'a> = &'a dyn Fn(&[&Arc<Entry>]) -> Result<Vec<String>, DataError>;
 
-fn lines(directory: &Path, name: &str, snapshot: &Snapshot, line: LineOf<'_>) -> Result<ManifestFile, DataError> {
-    let mut of = Lines { entries: snapshot.records.values(), line, rest: Vec::new(), at: 0, rows: 0, failed: None };
+fn lines(directory: &Path, name: &str, snapshot: &Snapshot, of: LinesOf<'_>) -> Result<ManifestFile, DataError> {
+    let mut of = Lines { entries: snapshot.records(), of, rest: Vec::new(), at: 0, rows: 0, failed: None };
     let mut file = Hashing::create(&directory.join(name))?;
     compress(&mut of, &mut file, CompressionLevel::Fastest);
     match of.failed.take() {
@@ -182,7 +198,7 @@ fn lines(directory: &Path, name: &str, snapshot: &Snapshot, line: LineOf<'_>) ->
 /// Lines of JSON as something to be read: no file is held in memory.
 struct Lines<'a, I> {
     entries: I,
-    line: LineOf<'a>,
+    of: LinesOf<'a>,
     rest: Vec<u8>,
     at: usize,
     rows: u64,
@@ -192,14 +208,19 @@ struct Lines<'a, I> {
 impl<'a, I: Iterator<Item = &'a Arc<Entry>>> Read for Lines<'a, I> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         while self.at == self.rest.len() {
-            let Some(entry) = self.entries.next() else { return Ok(0) };
-            match (self.line)(entry) {
-                Ok(Some(value)) => {
-                    self.rest = value.to_string().into_bytes();
-                    self.rest.push(b'\n');
-                    (self.at, self.rows) = (0, self.rows + 1);
+            let next: Vec<&Arc<Entry>> = self.entries.by_ref().take(AT_ONCE).collect();
+            if next.is_empty() {
+                return Ok(0);
+            }
+            match (self.of)(&next) {
+                Ok(lines) => {
+                    self.rows += lines.len() as u64;
+                    (self.rest, self.at) = (Vec::new(), 0);
+                    for line in lines {
+                        self.rest.extend_from_slice(line.as_bytes());
+                        self.rest.push(b'\n');
+                    }
                 }
-                Ok(None) => {}
                 // The compressor takes no error: what it made is thrown away.
                 Err(error) => {
                     self.failed = Some(error);
@@ -251,26 +272,14 @@ fn figures(directory: &Path, snapshot: &Snapshot) -> Result<ManifestFile, DataEr
     let mut file = Hashing::create(&directory.join(FIGURES))?;
     writeln!(file, "id,account,unit,class,model,bus,load,iops,iops_low,iops_high,bytes_per_second,verdict")?;
     let mut rows = 0;
-    let mut all: Vec<&Arc<Entry>> = snapshot.records.values().collect();
-    all.sort_by(|a, b| (&a.model, &a.observation.id).cmp(&(&b.model, &b.observation.id)));
-    for entry in all {
-        let of = &entry.observation;
-        let verdict = serde_json::to_value(of.validity.verdict).unwrap_or_default();
-        for measurement in &of.measurements {
-            let Some(iops) = &measurement.iops else { continue };
+    for entry in snapshot.models.values().flat_map(|model| &model.entries) {
+        let verdict = serde_json::to_value(entry.verdict).unwrap_or_default();
+        for figure in &entry.figures {
+            let Some((point, low, high)) = figure.iops else { continue };
             let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-            let texts = [
-                &of.id,
-                &entry.account,
-                &entry.unit,
-                &entry.class,
-                &entry.model,
-                &crate::classes::bus_of(&of.medium),
-                &of.load_title(measurement),
-            ];
-            let mut cells: Vec<String> = texts.into_iter().map(|text| csv(text)).collect();
-            let rate = measurement.bytes_per_second.as_ref().map(|rate| rate.point);
-            cells.extend([number(Some(iops.point)), number(iops.low), number(iops.high), number(rate)]);
+            let texts = [&*entry.id, &entry.account, &entry.unit, entry.class, &entry.model, &entry.bus, &figure.apart];
+            let mut cells: Vec<String> = texts.into_iter().map(csv).collect();
+            cells.extend([number(Some(point)), number(low), number(high), number(figure.rate)]);
             cells.push(verdict.as_str().unwrap_or_default().to_owned());
             writeln!(file, "{}", cells.join(","))?;
             rows += 1;

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 /// Schemas of what records and rankings are, as they are committed.
-const SCHEMAS: [(&str, &str); 2] = [
+const SCHEMAS: [(&str, &str); 3] = [
+    ("compare-v1.json", include_str!("../../../schemas/compare-v1.json")),
     ("record-v1.json", include_str!("../../../schemas/record-v1.json")),
     ("rank-v1.json", include_str!("../../../schemas/rank-v1.json")),
 ];
@@ -26,6 +27,18 @@ fn parameter(place: &str, name: &str, about: &str) -> Value {
     }
     let required = place == "path" || ["class", "model"].contains(&name);
     json!({ "name": name, "in": place, "required": required, "description": about, "schema": schema })
+}
+
+/// Where a part of a list begins.
+fn behind() -> Value {
+    let schema = json!({ "type": "string", "default": "" });
+    json!({ "name": "after", "in": "query", "required": false, "description": "Records behind this identity.", "schema": schema })
+}
+
+/// Several models.
+fn models() -> Value {
+    let schema = json!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 6 });
+    json!({ "name": "model", "in": "query", "required": true, "description": "Names of models.", "schema": schema })
 }
 
 fn answer(about: &str, schema: &str) -> Value {
@@ -91,13 +104,21 @@ fn paths() -> Value {
         "/api/v1/log": { "get": operation("Holds, releases and removals", vec![parameter("query", "after", "Entries after this number.")], &ok("Log"), &[]) },
         "/api/v1/snapshot": read("The newest snapshot and its loads", vec![]),
         "/api/v1/models": read("All models", vec![]),
-        "/api/v1/models/{name}": read("A model and its records", vec![parameter("path", "name", "Its name.")]),
-        "/api/v1/units/{name}": read("A unit and what rankings read of it", vec![parameter("path", "name", "Its name.")]),
-        "/api/v1/observations": read("What rankings read of a model's records", vec![parameter("query", "model", "Name of the model.")]),
+        "/api/v1/models/{name}": read("A model and its records; `next` is what the next part is behind", vec![parameter("path", "name", "Its name."), behind()]),
+        "/api/v1/units/{name}": read("A unit and what rankings read of it", vec![parameter("path", "name", "Its name."), behind()]),
+        "/api/v1/observations": read("What rankings read of a model's records, 1,000 at once; `next` is what the next part is behind",
+            vec![parameter("query", "model", "Name of the model."), behind()]),
+        "/api/v1/hosts": read("Hosts, and the models that were measured at them", vec![]),
         "/api/v1/search": read("Models by words in their names", vec![parameter("query", "q", "The words.")]),
         "/api/v1/rank": { "get": operation("A ranking, as `assay rank --json` has it", vec![
             parameter("query", "class", "The class, as /api/v1/snapshot names it."),
-            parameter("query", "load", "Title of the load; without it the usual one.")], &ok("Ranking"), &none) },
+            parameter("query", "load", "Title of the load; without it the usual one."),
+            parameter("query", "host", "Board or processor, as `filters` of an answer names it."),
+            parameter("query", "slot", "Slot or port."),
+            parameter("query", "bus", "Bus and mode."),
+            parameter("query", "bridge", "Driver of the bridge.")], &ok("Ranking"), &none) },
+        "/api/v1/compare": { "get": operation("A comparison, as `assay compare --json` has it", vec![
+            models(), parameter("query", "load", "Words for the load; without them the usual one.")], &ok("Comparison"), &none) },
     })
 }
 
@@ -130,6 +151,10 @@ fn schemas() -> Value {
             "snapshot": { "type": "object" }, "class": text(), "loads": { "type": "array", "items": text() },
             "models": { "type": "object", "properties": { "ranked": { "type": "integer" }, "of": { "type": "integer" } } },
             "report": { "anyOf": [{ "type": "null" }, { "$ref": "/api/v1/schemas/rank-v1.json" }] },
+            "refused": { "type": ["string", "null"] } } },
+        "Comparison": { "type": "object", "required": ["snapshot", "models", "report", "refused"], "properties": {
+            "snapshot": { "type": "object" }, "models": { "type": "array", "items": text() },
+            "report": { "anyOf": [{ "type": "null" }, { "$ref": "/api/v1/schemas/compare-v1.json" }] },
             "refused": { "type": ["string", "null"] } } },
         "Cited": { "type": "object", "required": ["snapshot"], "properties": { "snapshot": { "type": "object",
             "properties": { "number": { "type": "integer" }, "made": text(), "records": { "type": "integer" },

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ use crate::database::{Database, DatabaseError};
 use crate::judge::Judge;
 use crate::limits::{Limits, Rate};
 use crate::metrics::Metrics;
+use crate::questions::Questions;
 use crate::snapshot::Snapshots;
 use crate::writer::Writer;
 use crate::{api, data, pages};
@@ -78,7 +79,8 @@ pub struct Server {
     listener: TcpListener,
     app: Arc<App>,
     judge: Judge,
-    renewal: Renewal,
+    renewal: Background,
+    files: Option<Background>,
     /// Where it listens.
     pub address: SocketAddr,
 }
@@ -100,8 +102,10 @@ impl Server {
             runtime.block_on(TcpListener::bind(address)).map_err(|reason| ServerError::Listen { address, reason })?;
         let address = listener.local_addr().map_err(ServerError::System)?;
         let snapshots = Arc::new(Snapshots::open(Arc::clone(&database))?);
+        let questions = Questions::start(Arc::clone(&snapshots), Arc::clone(&database));
+        let files = setup.data.clone().map(|data| files(data, Arc::clone(&snapshots), Arc::clone(&database)));
         let (trouble, metrics) = (Arc::default(), Arc::new(Metrics::default()));
-        let renewal = Renewal::start(Arc::clone(&snapshots), Arc::clone(&database), setup.data.clone());
+        let renewal = renewal(Arc::clone(&snapshots), questions.wants_usual());
         let (renew, counted) = (renewal.call(), Arc::clone(&metrics));
         let judge = Judge::start(Arc::clone(&database), Arc::clone(&trouble), move |judged| {
             counted.judged.fetch_add(judged as u64, Ordering::Relaxed);
@@ -117,6 +121,7 @@ impl Server {
             database,
             writer,
             snapshots,
+            questions,
             site: setup.site.unwrap_or_else(|| format!("http://{address}")).trim_end_matches('/').to_owned(),
             proxies: setup.proxies,
             submissions: Limits::new(setup.submissions),
@@ -129,12 +134,12 @@ impl Server {
             trouble,
             ends: Arc::new(AtomicBool::new(false)),
         });
-        Ok(Self { runtime, listener, app, judge, renewal, address })
+        Ok(Self { runtime, listener, app, judge, renewal, files, address })
     }
 
     /// Answers until `ends` says so; then what was begun is answered, and what waits is written.
     pub fn run(self, ends: impl Fn() -> bool) {
-        let Self { runtime, listener, app, judge, renewal, .. } = self;
+        let Self { runtime, listener, app, judge, renewal, files, .. } = self;
         let routes = router(&app);
         let (ending, places) = (Arc::clone(&app.ends), Arc::clone(&app.places));
         runtime.block_on(async {
@@ -150,6 +155,7 @@ impl Server {
         drop(app);
         drop(judge);
         drop(renewal);
+        drop(files);
     }
 }
 
@@ -166,6 +172,8 @@ fn router(app: &Arc<App>) -> Router {
         .route("/api/v1/observations", get(api::observations))
         .route("/api/v1/search", get(api::search))
         .route("/api/v1/rank", get(api::rank))
+        .route("/api/v1/compare", get(api::compare))
+        .route("/api/v1/hosts", get(api::hosts))
         .route("/api/v1/openapi.json", get(api::description))
         .route("/api/v1/schemas/{name}", get(api::schema))
         .route("/health", get(api::health))
@@ -177,6 +185,11 @@ fn router(app: &Arc<App>) -> Router {
         .route("/units/{name}", get(pages::unit))
         .route("/records/{id}", get(pages::record))
         .route("/rank", get(pages::rank))
+        .route("/compare", get(pages::compare))
+        .route("/hosts", get(pages::hosts))
+        .route("/hosts/{name}", get(pages::host))
+        .route("/badges/{name}", get(pages::badge))
+        .route("/pictures/ranking.svg", get(pages::ranking_picture))
         .route("/log", get(pages::log))
         .route("/about", get(pages::about))
         .route("/data/", get(pages::data))
@@ -230,19 +243,26 @@ async fn guard(
     }
 }
 
-/// Makes new snapshots, and the files of the open data.
-struct Renewal {
+/// A thread that works until it is dropped, when it is called and now and then.
+struct Background {
     call: std::sync::mpsc::SyncSender<()>,
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Renewal {
-    fn start(snapshots: Arc<Snapshots>, database: Arc<Database>, files: Option<PathBuf>) -> Self {
-        let (call, called) = sync_channel(1);
+impl Background {
+    fn start(mut work: impl FnMut() + Send + 'static) -> Self {
+        let (call, called) = sync_channel::<()>(1);
         let ends = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ends);
-        let thread = std::thread::spawn(move || renew(&snapshots, &database, files, &called, &ended));
+        let thread = std::thread::spawn(move || {
+            while !ended.load(Ordering::Relaxed) {
+                work();
+                if called.recv_timeout(LOOK) == Err(RecvTimeoutError::Disconnected) {
+                    return;
+                }
+            }
+        });
         Self { call, ends, thread: Some(thread) }
     }
 
@@ -255,7 +275,7 @@ impl Renewal {
     }
 }
 
-impl Drop for Renewal {
+impl Drop for Background {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         self.call()();
@@ -265,22 +285,26 @@ impl Drop for Renewal {
     }
 }
 
-fn renew(snapshots: &Snapshots, database: &Database, files: Option<PathBuf>, called: &Receiver<()>, ends: &AtomicBool) {
-    let mut made: Option<Instant> = None;
-    while !ends.load(Ordering::Relaxed) {
+/// Makes new snapshots.
+fn renewal(snapshots: Arc<Snapshots>, renewed: impl Fn() + Send + 'static) -> Background {
+    let mut first = true;
+    Background::start(move || {
         // What fails is tried again; pages go on with the snapshot before.
-        if let Ok(true) = snapshots.renew() {
-            snapshots.warm();
+        let new = snapshots.renew().unwrap_or(false);
+        if new || std::mem::take(&mut first) {
+            renewed();
         }
-        if let Some(files) = &files
-            && snapshots.newest().cited.records > 0
-            && made.is_none_or(|made| made.elapsed() >= DATA_EVERY)
-            && data::make(files, database, &snapshots.newest()).is_ok()
-        {
+    })
+}
+
+/// Makes the files of the open data, which takes minutes where there are many records.
+fn files(data: PathBuf, snapshots: Arc<Snapshots>, database: Arc<Database>) -> Background {
+    let mut made: Option<Instant> = None;
+    Background::start(move || {
+        let newest = snapshots.newest();
+        let due = newest.cited.records > 0 && made.is_none_or(|made| made.elapsed() >= DATA_EVERY);
+        if due && data::make(&data, &database, &newest).is_ok() {
             made = Some(Instant::now());
         }
-        if called.recv_timeout(LOOK) == Err(RecvTimeoutError::Disconnected) {
-            return;
-        }
-    }
+    })
 }

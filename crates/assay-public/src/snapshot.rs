@@ -1,170 +1,264 @@
 //! What pages and answers rest on: the public records at one moment, under a number that they cite. It is made in the
-//! background and swapped whole, so a page never shows a half of two moments, and reads no documents.
+//! background and swapped whole, so a page never shows a half of two moments. The next one shares with it all that did not
+//! change.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use assay_analysis::Load;
-use assay_analysis::rank::{RankOptions, RankReport, rank};
-use assay_core::observation::Observation;
-use assay_core::text::clean;
-
-use crate::classes;
 use crate::database::{Database, DatabaseError};
-use crate::store::{Cited, changes, cite};
+use crate::derived::changes;
+use crate::digest::{Entry, Text, Texts};
+use crate::store::{Cited, cite};
 
 /// Accounts from which a model's figures are confirmed.
 pub const CONFIRMED: usize = 3;
-/// Units of one account and model that count in a ranking: an account does not decide alone by many units.
-const UNITS_OF_ACCOUNT: usize = 10;
-/// Models in a ranking. Each is compared with each other: of 300 the answer has 4 MB, and of 3,000 it would have 400.
-const MOST_RANKED: usize = 200;
 /// Changes that are read at once.
-const AT_ONCE: i64 = 500;
+const AT_ONCE: i64 = 2000;
+/// Parts of the records, by the first two digits of their identities, and of the units: a part without a change is shared with
+/// the snapshot before.
+const PARTS: usize = 36 * 36;
 
-/// A public record.
+type Entries = Vec<Arc<Entry>>;
+
+/// All records of a model.
 #[derive(Debug)]
-pub struct Entry {
-    /// Who sent it.
-    pub account: String,
-    /// BLAKE3 of its document.
-    pub hash: String,
-    /// Its class.
-    pub class: String,
-    /// Name of its model.
-    pub model: String,
-    /// Name of its unit on this site.
-    pub unit: String,
-    /// What rankings read of it.
-    pub observation: Observation,
+pub struct Model {
+    /// Its name.
+    pub name: Text,
+    /// The name in small letters.
+    small: String,
+    /// Its records, in the order of their identities.
+    pub entries: Entries,
+    /// How many accounts have it.
+    pub accounts: usize,
+    /// How many units there are.
+    pub units: usize,
+    /// Its page without what differs from snapshot to snapshot, once it was asked for.
+    pub(crate) page: OnceLock<String>,
+    /// Hosts with the number of records and of units, once they were asked for.
+    hosts: OnceLock<BTreeMap<Text, (usize, usize)>>,
 }
 
-/// A ranking, and of how many models.
-#[derive(Debug)]
-pub struct Ranked {
-    /// The ranking, or why there is none.
-    pub report: Result<RankReport, String>,
-    /// Models that take part.
-    pub models: usize,
-    /// Models of the class.
-    pub of: usize,
+impl Model {
+    fn new(name: Text, entries: Entries) -> Self {
+        Self {
+            small: name.to_lowercase(),
+            name,
+            accounts: different(&entries, |entry| &entry.account),
+            units: different(&entries, |entry| &entry.unit),
+            entries,
+            page: OnceLock::new(),
+            hosts: OnceLock::new(),
+        }
+    }
+
+    /// Whether three accounts have it.
+    #[must_use]
+    pub fn is_confirmed(&self) -> bool {
+        self.accounts >= CONFIRMED
+    }
+
+    /// The class of its first record.
+    #[must_use]
+    pub fn class(&self) -> &'static str {
+        self.entries.first().map_or("", |entry| entry.class)
+    }
+
+    /// Its classes.
+    #[must_use]
+    pub fn classes(&self) -> BTreeSet<&'static str> {
+        self.entries.iter().map(|entry| entry.class).collect()
+    }
+
+    /// At which hosts it was measured: records and units of each.
+    #[must_use]
+    pub fn hosts(&self) -> &BTreeMap<Text, (usize, usize)> {
+        self.hosts.get_or_init(|| {
+            let mut hosts: BTreeMap<Text, (usize, HashSet<*const u8>)> = BTreeMap::new();
+            for entry in &self.entries {
+                let (records, units) = hosts.entry(Arc::clone(&entry.host)).or_default();
+                *records += 1;
+                units.insert(entry.unit.as_ptr());
+            }
+            hosts.into_iter().map(|(host, (records, units))| (host, (records, units.len()))).collect()
+        })
+    }
 }
 
-/// Rankings by class and load; the empty load is the one that decides by default.
-type Rankings = BTreeMap<(String, String), Arc<OnceLock<Arc<Ranked>>>>;
-type Entries = BTreeMap<String, Arc<Entry>>;
+/// How many different texts there are among these. Equal texts are one in memory.
+pub(crate) fn different<'a>(
+    entries: impl IntoIterator<Item = &'a Arc<Entry>>,
+    pick: impl Fn(&'a Entry) -> &'a Text,
+) -> usize {
+    entries.into_iter().map(|entry| pick(entry).as_ptr()).collect::<HashSet<_>>().len()
+}
 
 /// The public records at one moment.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Snapshot {
     /// Its number, and what it is made of.
     pub cited: Cited,
-    /// By identity.
-    pub records: Entries,
-    /// Identities by model.
-    pub models: BTreeMap<String, Vec<Arc<Entry>>>,
-    /// The same by unit.
-    pub units: BTreeMap<String, Vec<Arc<Entry>>>,
+    /// Models by their names.
+    pub models: Arc<BTreeMap<Text, Arc<Model>>>,
     /// Titles of loads by class, with the number of records that have them.
-    pub loads: BTreeMap<String, BTreeMap<String, usize>>,
-    rankings: Mutex<Rankings>,
+    pub loads: Arc<BTreeMap<&'static str, BTreeMap<Text, usize>>>,
+    /// In the order of their identities.
+    records: Vec<Arc<Entries>>,
+    units: Vec<Arc<HashMap<Text, Entries>>>,
+    accounts: HashMap<Text, usize>,
+}
+
+/// The part of a record: as identities are ordered, so are these.
+fn part_of_id(id: &str) -> usize {
+    let digit = |at: usize| id.as_bytes().get(at).and_then(|byte| char::from(*byte).to_digit(36)).unwrap_or(0) as usize;
+    digit(0) * 36 + digit(1)
+}
+
+fn part_of_unit(unit: &str) -> usize {
+    let mut hasher = DefaultHasher::new();
+    unit.hash(&mut hasher);
+    (hasher.finish() % PARTS as u64) as usize
+}
+
+/// What becomes of records: the new one, or none.
+type Changed = BTreeMap<Box<str>, Option<Arc<Entry>>>;
+/// Records that leave a list, and those that come into it.
+type Moves = (HashSet<*const Entry>, Entries);
+
+/// A list without those that leave it and with those that come, in the order of identities.
+fn moved(entries: &[Arc<Entry>], (leave, come): &Moves) -> Entries {
+    let mut all: Entries = entries.iter().filter(|entry| !leave.contains(&Arc::as_ptr(entry))).cloned().collect();
+    all.extend(come.iter().cloned());
+    all.sort_by(|a, b| a.id.cmp(&b.id));
+    all
 }
 
 impl Snapshot {
-    fn of(records: Entries, cited: Cited) -> Self {
-        let (mut models, mut units) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
-        let mut loads = BTreeMap::<String, BTreeMap<String, usize>>::new();
-        for entry in records.values() {
-            models.entry(entry.model.clone()).or_default().push(Arc::clone(entry));
-            units.entry(entry.unit.clone()).or_default().push(Arc::clone(entry));
-            let of_class = loads.entry(entry.class.clone()).or_default();
-            for measurement in &entry.observation.measurements {
-                *of_class.entry(Load::from_workload(&measurement.workload).title()).or_default() += 1;
-            }
+    fn empty() -> Self {
+        let cited = Cited { number: 0, made: String::new(), records: 0, units: 0, accounts: 0, hash: String::new() };
+        Self {
+            cited,
+            models: Arc::default(),
+            loads: Arc::default(),
+            records: vec![Arc::default(); PARTS],
+            units: vec![Arc::default(); PARTS],
+            accounts: HashMap::new(),
         }
-        Self { cited, records, models, units, loads, rankings: Mutex::default() }
     }
 
     /// What answers are known by.
     #[must_use]
     pub fn tag(&self) -> String {
-        format!("{}-{}", self.cited.number, self.cited.hash.get(..12).unwrap_or_default())
+        self.cited.tag()
     }
 
-    fn rankings(&self) -> MutexGuard<'_, Rankings> {
-        self.rankings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The ranking of a class by a load, as `assay rank --load` has it; none where the class or the load is not here. It is
-    /// computed once.
+    /// A record by its identity.
     #[must_use]
-    pub fn ranking(&self, class: &str, load: Option<&str>) -> Option<Arc<Ranked>> {
-        let loads = self.loads.get(class)?;
-        if load.is_some_and(|load| !loads.contains_key(load)) {
-            return None;
-        }
-        let key = (class.to_owned(), load.unwrap_or_default().to_owned());
-        let place = Arc::clone(self.rankings().entry(key).or_default());
-        Some(Arc::clone(place.get_or_init(|| Arc::new(self.ranked(class, load)))))
+    pub fn record(&self, id: &str) -> Option<&Arc<Entry>> {
+        let part = self.records.get(part_of_id(id))?;
+        part.binary_search_by(|entry| (*entry.id).cmp(id)).ok().and_then(|at| part.get(at))
     }
 
-    fn ranked(&self, class: &str, load: Option<&str>) -> Ranked {
-        let of_class: Vec<&Arc<Entry>> = self.records.values().filter(|entry| entry.class == class).collect();
-        let of = of_class.iter().map(|entry| &entry.model).collect::<BTreeSet<_>>().len();
-        let chosen = most_measured(&of_class, MOST_RANKED);
-        let mut counted = BTreeMap::<(&str, &str), BTreeSet<&str>>::new();
-        let mut observations: Vec<&Observation> = Vec::new();
-        for entry in of_class.into_iter().filter(|entry| chosen.contains(entry.model.as_str())) {
-            let units = counted.entry((&entry.account, &entry.model)).or_default();
-            if units.contains(entry.unit.as_str()) || units.len() < UNITS_OF_ACCOUNT {
-                units.insert(&entry.unit);
-                observations.push(&entry.observation);
-            }
-        }
-        let ask = RankOptions { primary: load.map(str::to_owned), ..RankOptions::default() };
-        let report = rank(&observations, &ask).map_err(|error| error.to_string());
-        Ranked { report, models: chosen.len(), of }
+    /// All records, in the order of their identities.
+    pub fn records(&self) -> impl Iterator<Item = &Arc<Entry>> + Clone {
+        self.records.iter().flat_map(|part| part.iter())
     }
 
-    /// Accounts with records among these.
+    /// The records of a unit.
     #[must_use]
-    pub fn accounts(entries: &[Arc<Entry>]) -> usize {
-        entries.iter().map(|entry| &entry.account).collect::<BTreeSet<_>>().len()
-    }
-
-    /// Units among these.
-    #[must_use]
-    pub fn unit_count(entries: &[Arc<Entry>]) -> usize {
-        entries.iter().map(|entry| &entry.unit).collect::<BTreeSet<_>>().len()
+    pub fn unit(&self, name: &str) -> Option<&[Arc<Entry>]> {
+        self.units.get(part_of_unit(name))?.get(name).map(Vec::as_slice)
     }
 
     /// Models whose name holds each of these words, the most measured first.
     #[must_use]
-    pub fn search(&self, words: &str, most: usize) -> Vec<(&String, &Vec<Arc<Entry>>)> {
+    pub fn search(&self, words: &str, most: usize) -> Vec<&Arc<Model>> {
         let words: Vec<String> = words.to_lowercase().split_whitespace().map(str::to_owned).collect();
-        let matches = |name: &str| {
-            let name = name.to_lowercase();
-            words.iter().all(|word| name.contains(word))
-        };
-        let mut found: Vec<_> = self.models.iter().filter(|(name, _)| matches(name)).collect();
-        found.sort_by_key(|(_, entries)| std::cmp::Reverse(entries.len()));
+        let matches = |model: &&Arc<Model>| words.iter().all(|word| model.small.contains(word));
+        let mut found: Vec<&Arc<Model>> = self.models.values().filter(matches).collect();
+        found.sort_by_key(|model| std::cmp::Reverse(model.entries.len()));
         found.truncate(most);
         found
     }
-}
 
-/// The models with the most accounts, and of these with the most units.
-fn most_measured<'a>(entries: &[&'a Arc<Entry>], most: usize) -> BTreeSet<&'a str> {
-    let mut models = BTreeMap::<&str, (BTreeSet<&str>, BTreeSet<&str>)>::new();
-    for entry in entries {
-        let (accounts, units) = models.entry(&entry.model).or_default();
-        accounts.insert(&entry.account);
-        units.insert(&entry.unit);
+    /// Takes changes in; whether anything is different now.
+    fn take_in(&mut self, changed: &Changed) -> bool {
+        let mut parts: BTreeMap<usize, Moves> = BTreeMap::new();
+        let mut models: BTreeMap<Text, Moves> = BTreeMap::new();
+        let mut units: BTreeMap<Text, Moves> = BTreeMap::new();
+        for (id, new) in changed {
+            if let Some(old) = self.record(id).cloned() {
+                self.count(&old, false);
+                parts.entry(part_of_id(id)).or_default().0.insert(Arc::as_ptr(&old));
+                models.entry(Arc::clone(&old.model)).or_default().0.insert(Arc::as_ptr(&old));
+                units.entry(Arc::clone(&old.unit)).or_default().0.insert(Arc::as_ptr(&old));
+            }
+            if let Some(new) = new {
+                self.count(new, true);
+                parts.entry(part_of_id(id)).or_default().1.push(Arc::clone(new));
+                models.entry(Arc::clone(&new.model)).or_default().1.push(Arc::clone(new));
+                units.entry(Arc::clone(&new.unit)).or_default().1.push(Arc::clone(new));
+            }
+        }
+        for (at, moves) in &parts {
+            self.records[*at] = Arc::new(moved(&self.records[*at], moves));
+        }
+        for (name, moves) in units {
+            let part = Arc::make_mut(&mut self.units[part_of_unit(&name)]);
+            let now = moved(part.get(&name).map(Vec::as_slice).unwrap_or_default(), &moves);
+            if now.is_empty() {
+                part.remove(&name)
+            } else {
+                part.insert(name, now)
+            };
+        }
+        let all = Arc::make_mut(&mut self.models);
+        for (name, moves) in models {
+            let now = moved(all.get(&name).map(|model| model.entries.as_slice()).unwrap_or_default(), &moves);
+            if now.is_empty() {
+                all.remove(&name);
+            } else {
+                all.insert(Arc::clone(&name), Arc::new(Model::new(name, now)));
+            }
+        }
+        !parts.is_empty()
     }
-    let mut models: Vec<(usize, usize, &str)> =
-        models.into_iter().map(|(model, (accounts, units))| (accounts.len(), units.len(), model)).collect();
-    models.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| a.2.cmp(b.2)));
-    models.into_iter().take(most).map(|(.., model)| model).collect()
+
+    /// Counts a record among those of its account and its loads, or no more.
+    fn count(&mut self, entry: &Entry, here: bool) {
+        let account = self.accounts.entry(Arc::clone(&entry.account)).or_default();
+        *account = if here { *account + 1 } else { account.saturating_sub(1) };
+        if *account == 0 {
+            self.accounts.remove(&entry.account);
+        }
+        let loads = Arc::make_mut(&mut self.loads).entry(entry.class).or_default();
+        for figure in &entry.figures {
+            let count = loads.entry(Arc::clone(&figure.load)).or_default();
+            *count = if here { *count + 1 } else { count.saturating_sub(1) };
+            if *count == 0 {
+                loads.remove(&figure.load);
+            }
+        }
+        if loads.is_empty() {
+            Arc::make_mut(&mut self.loads).remove(entry.class);
+        }
+    }
+
+    fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for entry in self.records() {
+            hasher.update(entry.id.as_bytes()).update(entry.hash.to_hex().as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    fn counts(&self) -> [i64; 3] {
+        let records = self.records.iter().map(|part| part.len()).sum();
+        let units = self.units.iter().map(|part| part.len()).sum();
+        [records, units, self.accounts.len()].map(|count: usize| i64::try_from(count).unwrap_or(i64::MAX))
+    }
 }
 
 /// The newest snapshot, and how it is made.
@@ -180,7 +274,7 @@ pub struct Snapshots {
 struct Made {
     /// The last change that it has seen.
     after: i64,
-    records: Entries,
+    texts: Texts,
 }
 
 impl Snapshots {
@@ -189,8 +283,7 @@ impl Snapshots {
     /// # Errors
     /// [`DatabaseError`].
     pub fn open(database: Arc<Database>) -> Result<Self, DatabaseError> {
-        let nothing = Cited { number: 0, made: String::new(), records: 0, units: 0, accounts: 0, hash: String::new() };
-        let newest = RwLock::new(Arc::new(Snapshot::of(Entries::new(), nothing)));
+        let newest = RwLock::new(Arc::new(Snapshot::empty()));
         let snapshots = Self { database, newest, made: Mutex::default() };
         snapshots.renew()?;
         Ok(snapshots)
@@ -208,89 +301,74 @@ impl Snapshots {
     /// [`DatabaseError`]; the newest then stays.
     pub fn renew(&self) -> Result<bool, DatabaseError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut touched = self.newest().cited.number == 0;
+        let Made { after, texts } = &mut *made;
+        let (mut changed, mut seen) = (Changed::new(), *after);
         loop {
-            let found = self.database.with(|connection| changes(connection, made.after, AT_ONCE))?;
-            let Some((last, _)) = found.last() else { break };
-            made.after = last.changed;
-            for (kept, counts) in found {
-                touched |= match counts {
-                    Some((class, observation)) => {
-                        let entry = Entry {
-                            model: clean(&assay_analysis::identity(&observation).model),
-                            unit: observation.medium.unit.clone().unwrap_or_default(),
-                            account: kept.account,
-                            hash: kept.hash,
-                            class,
-                            observation,
-                        };
-                        made.records.insert(kept.id, Arc::new(entry));
-                        true
-                    }
-                    None => made.records.remove(&kept.id).is_some(),
-                };
-            }
+            let found = self.database.with(|connection| changes(connection, seen, AT_ONCE, texts))?;
+            let Some(last) = found.last() else { break };
+            seen = last.changed;
+            changed.extend(found.into_iter().map(|change| (change.id.into(), change.entry.map(Arc::new))));
         }
-        if !touched {
+        let newest = self.newest();
+        let mut next = Snapshot::clone(&newest);
+        if !next.take_in(&changed) && newest.cited.number > 0 {
+            *after = seen;
             return Ok(false);
         }
-        let next = self.next(made.records.clone())?;
+        let (hash, counts) = (next.hash(), next.counts());
+        next.cited = self.database.write(|connection| cite(connection, &hash, counts))?;
         *self.newest.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        *after = seen;
         Ok(true)
-    }
-
-    fn next(&self, records: Entries) -> Result<Snapshot, DatabaseError> {
-        let mut hasher = blake3::Hasher::new();
-        for (id, entry) in &records {
-            hasher.update(id.as_bytes()).update(entry.hash.as_bytes());
-        }
-        let hash = hasher.finalize().to_hex().to_string();
-        let all: Vec<Arc<Entry>> = records.values().cloned().collect();
-        let counts = [all.len(), Snapshot::unit_count(&all), Snapshot::accounts(&all)];
-        let counts = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let cited = self.database.write(|connection| cite(connection, &hash, counts))?;
-        Ok(Snapshot::of(records, cited))
-    }
-
-    /// Computes what most visitors ask for first.
-    pub fn warm(&self) {
-        let newest = self.newest();
-        for (class, _) in classes::ALL {
-            let _ = newest.ranking(class, None);
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use assay_core::draft::Draft;
-    use assay_core::medium::Medium;
-    use assay_core::outcome::Outcome;
-    use assay_core::record::{SuiteRef, Tool};
-
     use super::*;
+    use crate::digest::Row;
+
+    /// A record whose digest has two loads.
+    fn entry(texts: &mut Texts, id: &str, model: &str, account: &str) -> Arc<Entry> {
+        let digest = r#"{"created":"2026-01-01T00:00:00Z","suite":"quick","host":"Pi","verdict":"valid",
+            "figures":[{"load":"random read 4 KiB","iops":[1.0,null,null]},{"load":"write","rate":2.0}]}"#;
+        let (hash, unit) = (blake3::hash(id.as_bytes()).to_hex().to_string(), format!("{account}:1"));
+        let row = Row { id, account, hash: &hash, class: "sd", model, unit: &unit, digest };
+        Arc::new(texts.entry(&row).unwrap())
+    }
+
+    /// What a snapshot says of itself, without what it is stored by.
+    fn said(snapshot: &Snapshot) -> String {
+        let models: Vec<_> =
+            snapshot.models.values().map(|m| (&m.name, m.entries.len(), m.accounts, m.units)).collect();
+        format!("{models:?} {:?} {:?} {}", snapshot.loads, snapshot.counts(), snapshot.hash())
+    }
 
     #[test]
-    fn models_of_more_accounts_come_before_those_of_more_units() {
-        let draft =
-            Draft::begin("id", "", Tool::assay("1", "sync", ""), SuiteRef::new("s", 1), Medium::unknown("/mnt"));
-        let observation = Observation::from(draft.close(Outcome::Completed));
-        let entry = |model: &str, account: &str, unit: &str| {
-            Arc::new(Entry {
-                account: account.to_owned(),
-                hash: String::new(),
-                class: "sd".to_owned(),
-                model: model.to_owned(),
-                unit: format!("{account}:{unit}"),
-                observation: observation.clone(),
-            })
+    fn changes_that_were_taken_in_come_to_the_same_as_all_at_once() {
+        let mut texts = Texts::default();
+        let mut step = |seed: u64| {
+            let id = format!("{}{:09}", ["0", "a", "z"][(seed % 3) as usize], seed % 37);
+            let (model, account) = (format!("model {}", seed % 5), format!("account {}", seed % 7));
+            let new = (seed % 11 > 2).then(|| entry(&mut texts, &id, &model, &account));
+            (Box::<str>::from(id), new)
         };
-        let mut all =
-            vec![entry("two accounts", "a", "1"), entry("two accounts", "b", "1"), entry("one unit", "a", "1")];
-        all.extend(["1", "2", "3", "4"].map(|unit| entry("four units", "a", unit)));
-        let all: Vec<&Arc<Entry>> = all.iter().collect();
-        assert_eq!(most_measured(&all, 1), BTreeSet::from(["two accounts"]));
-        assert_eq!(most_measured(&all, 2), BTreeSet::from(["two accounts", "four units"]));
-        assert_eq!(most_measured(&all, 9).len(), 3);
+        let steps: Vec<(Box<str>, Option<Arc<Entry>>)> = (0..400).map(|at| step(at * 7919 % 1009)).collect();
+        let mut one_by_one = Snapshot::empty();
+        for (id, new) in &steps {
+            one_by_one.take_in(&Changed::from([(id.clone(), new.clone())]));
+        }
+        let mut at_once = Snapshot::empty();
+        at_once.take_in(&steps.iter().cloned().collect());
+        assert_eq!(said(&one_by_one), said(&at_once));
+        let ids: Vec<&str> = at_once.records().map(|entry| &*entry.id).collect();
+        assert!(ids.is_sorted() && !ids.is_empty());
+        assert!(ids.iter().all(|id| at_once.record(id).is_some_and(|found| *found.id == **id)));
+        let before = said(&at_once);
+        let mut later = at_once.clone();
+        let gone: Changed = at_once.records().map(|entry| (entry.id.clone(), None)).collect();
+        assert!(later.take_in(&gone) && !later.take_in(&gone));
+        assert_eq!(said(&later), said(&Snapshot::empty()), "nothing is left");
+        assert_eq!(said(&at_once), before, "the snapshot before stays as it was");
     }
 }

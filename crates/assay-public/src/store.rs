@@ -1,6 +1,6 @@
-//! What is kept: accounts, documents with their states, what was derived of them, and the log. All statements are here.
+//! What is kept: accounts, documents with their states, the log and the snapshots. Their statements are here; those on what was
+//! derived of documents are in [`crate::derived`].
 
-use assay_core::observation::Observation;
 use jiff::Timestamp;
 
 use crate::database::{Connection, DatabaseError, Row, Value};
@@ -187,7 +187,7 @@ fn reasons(text: &str) -> Done<Vec<Reason>> {
     serde_json::from_str(text).map_err(|error| DatabaseError::Damaged(format!("reasons: {error}")))
 }
 
-fn reasons_text(reasons: &[Reason]) -> Done<String> {
+pub(crate) fn reasons_text(reasons: &[Reason]) -> Done<String> {
     serde_json::to_string(reasons).map_err(|error| DatabaseError::Refused(error.to_string()))
 }
 
@@ -204,7 +204,7 @@ pub fn find(connection: &mut dyn Connection, id: &str) -> Done<Option<Kept>> {
 /// # Errors
 /// [`DatabaseError`].
 pub fn document(connection: &mut dyn Connection, id: &str) -> Done<Option<Vec<u8>>> {
-    let rows = connection.rows("SELECT body FROM documents WHERE id = $1", &[id.into()])?;
+    let rows = connection.rows("SELECT body FROM bodies WHERE id = $1", &[id.into()])?;
     rows.first().map_or(Ok(None), |row| row.bytes(0))
 }
 
@@ -232,15 +232,14 @@ pub fn submit(connection: &mut dyn Connection, incoming: &Incoming) -> Done<Subm
         changed,
     };
     connection.run(
-        "INSERT INTO documents (id, seq, account, hash, body, received, unlisted, state, reasons, withdrawal, changed)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        "INSERT INTO documents (id, seq, account, hash, received, unlisted, state, reasons, withdrawal, changed)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         &[
             id.into(),
             // A change's number was never used before: it also says in which order documents came.
             Value::Int(changed),
             account.into(),
             new.hash.clone().into(),
-            submission.bytes.clone().into(),
             new.received.clone().into(),
             Value::Int(i64::from(*unlisted)),
             State::Received.name().into(),
@@ -249,10 +248,11 @@ pub fn submit(connection: &mut dyn Connection, incoming: &Incoming) -> Done<Subm
             Value::Int(changed),
         ],
     )?;
+    connection.run("INSERT INTO bodies (id, body) VALUES ($1, $2)", &[id.into(), submission.bytes.clone().into()])?;
     Ok(Submitted::New(new))
 }
 
-fn next_change(connection: &mut dyn Connection) -> Done<i64> {
+pub(crate) fn next_change(connection: &mut dyn Connection) -> Done<i64> {
     Ok(number(connection, "SELECT COALESCE(MAX(changed), 0) FROM documents", &[])? + 1)
 }
 
@@ -284,169 +284,6 @@ pub fn counts(connection: &mut dyn Connection) -> Done<Vec<(String, i64)>> {
     rows.iter().map(|row| Ok((row.text(0)?, row.int(1)?))).collect()
 }
 
-// What was derived of a document, and changes of its state.
-
-/// A figure of a record that is compared with those of others.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    /// Title of the load.
-    pub load: String,
-    /// Operations per second.
-    pub iops: f64,
-}
-
-/// What is derived of a document that counts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Derived {
-    /// Name of the model.
-    pub model: String,
-    /// Name of the unit on this site.
-    pub unit: String,
-    /// Its class.
-    pub class: String,
-    /// By what it was attached.
-    pub bus: String,
-    /// Figures.
-    pub figures: Vec<Figure>,
-    /// Fingerprints of its repeats.
-    pub prints: Vec<String>,
-    /// What rankings read.
-    pub observation: Observation,
-}
-
-/// Changes where a document stands, within a transaction, and writes the log. False where it stands elsewhere than
-/// `was` by now, and nothing is changed. `derived` replaces what was derived before; of a held document the
-/// fingerprints alone are kept, so that a copy of it is still found.
-///
-/// # Errors
-/// [`DatabaseError`].
-pub fn settle(
-    connection: &mut dyn Connection,
-    there: &Kept,
-    standing: &Standing,
-    derived: Option<&Derived>,
-) -> Done<bool> {
-    let id = Value::from(&there.id);
-    let (was, reasons) = (there.standing.state.name(), reasons_text(&standing.reasons)?);
-    let changed = next_change(connection)?;
-    let done = connection.run(
-        "UPDATE documents SET state = $1, reasons = $2, changed = $3 WHERE id = $4 AND state = $5",
-        &[standing.state.name().into(), reasons.clone().into(), Value::Int(changed), id.clone(), was.into()],
-    )?;
-    if done == 0 {
-        return Ok(false);
-    }
-    connection.run("DELETE FROM observations WHERE id = $1", std::slice::from_ref(&id))?;
-    connection.run("DELETE FROM figures WHERE id = $1", std::slice::from_ref(&id))?;
-    if standing.state == State::Withdrawn {
-        connection.run("UPDATE documents SET body = NULL WHERE id = $1", std::slice::from_ref(&id))?;
-        connection.run("DELETE FROM prints WHERE id = $1", std::slice::from_ref(&id))?;
-    }
-    if let Some(derived) = derived {
-        derive(connection, there, standing.state, derived)?;
-    }
-    // What becomes public as it was sent is no decision about anybody.
-    if !(there.standing.state == State::Received && standing.state == State::Public) {
-        note(connection, &there.id, was, standing.state.name(), &reasons)?;
-    }
-    Ok(true)
-}
-
-fn derive(connection: &mut dyn Connection, of: &Kept, state: State, derived: &Derived) -> Done<()> {
-    let id = Value::from(&of.id);
-    for print in &derived.prints {
-        connection.run(
-            "INSERT INTO prints (print, id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            &[print.into(), id.clone()],
-        )?;
-    }
-    if state != State::Public {
-        return Ok(());
-    }
-    let Derived { model, unit, class, bus, figures, observation, .. } = derived;
-    let body = serde_json::to_string(observation).map_err(|error| DatabaseError::Refused(error.to_string()))?;
-    connection.run(
-        "INSERT INTO observations (id, account, model, unit, class, body) VALUES ($1, $2, $3, $4, $5, $6)",
-        &[id.clone(), Value::from(&of.account), model.into(), unit.into(), class.into(), body.into()],
-    )?;
-    for (place, figure) in (0..).zip(figures) {
-        connection.run(
-            "INSERT INTO figures (id, place, model, load, bus, account, unit, iops)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-            &[
-                id.clone(),
-                Value::Int(place),
-                model.into(),
-                Value::from(&figure.load),
-                bus.into(),
-                Value::from(&of.account),
-                unit.into(),
-                Value::Real(figure.iops),
-            ],
-        )?;
-    }
-    Ok(())
-}
-
-/// Records that have repeats with these fingerprints, each with how many.
-///
-/// # Errors
-/// [`DatabaseError`].
-pub fn with_prints(connection: &mut dyn Connection, prints: &[String], but: &str) -> Done<Vec<(String, usize)>> {
-    let mut found = std::collections::BTreeMap::<String, usize>::new();
-    for print in prints {
-        let rows = connection
-            .rows("SELECT id FROM prints WHERE print = $1 AND id <> $2 LIMIT 100", &[print.into(), but.into()])?;
-        for row in rows {
-            *found.entry(row.text(0)?).or_default() += 1;
-        }
-    }
-    let mut found: Vec<(String, usize)> = found.into_iter().collect();
-    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Ok(found)
-}
-
-/// Public figures of a model under a load on one kind of bus: account, unit, operations per second.
-///
-/// # Errors
-/// [`DatabaseError`].
-pub fn figures_like(
-    connection: &mut dyn Connection,
-    model: &str,
-    load: &str,
-    bus: &str,
-) -> Done<Vec<(String, String, f64)>> {
-    let rows = connection.rows(
-        "SELECT account, unit, iops FROM figures WHERE model = $1 AND load = $2 AND bus = $3 ORDER BY id LIMIT 2000",
-        &[model.into(), load.into(), bus.into()],
-    )?;
-    rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?, row.real(2)?.unwrap_or(0.0)))).collect()
-}
-
-/// A document, and its class and observation where it counts.
-pub type Change = (Kept, Option<(String, Observation)>);
-
-/// Documents that changed after a number, in the order of their changes.
-///
-/// # Errors
-/// [`DatabaseError`].
-pub fn changes(connection: &mut dyn Connection, after: i64, most: i64) -> Done<Vec<Change>> {
-    let query = format!("{KEPT} WHERE changed > $1 ORDER BY changed LIMIT $2");
-    let found: Vec<Kept> =
-        connection.rows(&query, &[Value::Int(after), Value::Int(most)])?.iter().map(kept).collect::<Done<_>>()?;
-    let mut all = Vec::with_capacity(found.len());
-    for there in found {
-        let rows = connection.rows("SELECT class, body FROM observations WHERE id = $1", &[Value::from(&there.id)])?;
-        let row = rows.first().filter(|_| there.standing.state == State::Public);
-        let observation = row.map(|row| {
-            let read = serde_json::from_str(&row.text(1)?);
-            Ok((row.text(0)?, read.map_err(|error| DatabaseError::Damaged(format!("{}: {error}", there.id)))?))
-        });
-        all.push((there, observation.transpose()?));
-    }
-    Ok(all)
-}
-
 // The log, which is only added to.
 
 /// An entry of the log.
@@ -466,7 +303,7 @@ pub struct Entry {
     pub reasons: Vec<Reason>,
 }
 
-fn note(connection: &mut dyn Connection, id: &str, was: &str, now_is: &str, reasons: &str) -> Done<()> {
+pub(crate) fn note(connection: &mut dyn Connection, id: &str, was: &str, now_is: &str, reasons: &str) -> Done<()> {
     let n = number(connection, "SELECT COALESCE(MAX(n), 0) FROM log", &[])? + 1;
     connection.run(
         "INSERT INTO log (n, at, id, was, now, reasons) VALUES ($1, $2, $3, $4, $5, $6)",
@@ -514,6 +351,14 @@ pub struct Cited {
     pub accounts: i64,
     /// BLAKE3 over the identities and hashes of its documents, in the order of the identities.
     pub hash: String,
+}
+
+impl Cited {
+    /// What answers that rest on it are known by.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        format!("{}-{}", self.number, self.hash.get(..12).unwrap_or_default())
+    }
 }
 
 /// Numbers a set of public records, within a transaction: by a new number, unless the newest snapshot is of this set.
@@ -564,7 +409,7 @@ pub fn withdraw(connection: &mut dyn Connection, there: &Kept, why: Reason) -> D
     if there.standing.state == State::Withdrawn {
         return Ok(false);
     }
-    settle(connection, there, &Standing { state: State::Withdrawn, reasons: vec![why] }, None)
+    crate::derived::settle(connection, there, &Standing { state: State::Withdrawn, reasons: vec![why] }, None)
 }
 
 /// Holds a document by a decision of the operator, within a transaction. False where it is gone.
@@ -576,5 +421,5 @@ pub fn hold(connection: &mut dyn Connection, there: &Kept, why: &str) -> Done<bo
         return Ok(false);
     }
     let reasons = vec![Reason::new(Code::ByOperator, why)];
-    settle(connection, there, &Standing { state: State::Held, reasons }, None)
+    crate::derived::settle(connection, there, &Standing { state: State::Held, reasons }, None)
 }

@@ -135,8 +135,16 @@ impl Row {
     /// # Errors
     /// [`DatabaseError::Damaged`] where it is none.
     pub fn text(&self, at: usize) -> Result<String, DatabaseError> {
+        self.str(at).map(str::to_owned)
+    }
+
+    /// The same, as it is in the row.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Damaged`] where it is none.
+    pub fn str(&self, at: usize) -> Result<&str, DatabaseError> {
         match self.0.get(at) {
-            Some(Value::Text(text)) => Ok(text.clone()),
+            Some(Value::Text(text)) => Ok(text),
             _ => self.wrong(at, "text"),
         }
     }

@@ -68,6 +68,9 @@ const KEPT: usize = 8;
 pub struct Database {
     place: Place,
     idle: Mutex<Vec<Box<dyn Connection>>>,
+    /// Writers of this process take turns here: SQLite lets those of several connections try again and again, and one of them
+    /// may find no turn for seconds.
+    writing: Mutex<()>,
 }
 
 impl std::fmt::Debug for Database {
@@ -84,7 +87,7 @@ impl Database {
     pub fn open(place: &Place) -> Result<Self, DatabaseError> {
         let mut connection = place.connect()?;
         schema::migrate(connection.as_mut(), place.dialect())?;
-        Ok(Self { place: place.clone(), idle: Mutex::new(vec![connection]) })
+        Ok(Self { place: place.clone(), idle: Mutex::new(vec![connection]), writing: Mutex::default() })
     }
 
     /// Where it is.
@@ -129,6 +132,7 @@ impl Database {
         &self,
         what: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
     ) -> Result<T, E> {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.with(|connection| {
             connection.begin()?;
             match what(connection) {

@@ -2,24 +2,25 @@
 
 use super::{Connection, DatabaseError, Value};
 
-/// Each step makes the version of its place in the list, from 1.
+/// Each step makes the version of its place in the list, from 1. Bodies and observations have tables of their own: a row is
+/// written anew when its state changes, and a snapshot reads all rows of documents and digests.
 const STEPS: &[&str] = &["
     CREATE TABLE accounts (
         name TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, created TEXT NOT NULL, enabled BIGINT NOT NULL
     );
     CREATE TABLE documents (
-        id TEXT PRIMARY KEY, seq BIGINT NOT NULL UNIQUE, account TEXT NOT NULL, hash TEXT NOT NULL, body BYTEA,
+        id TEXT PRIMARY KEY, seq BIGINT NOT NULL UNIQUE, account TEXT NOT NULL, hash TEXT NOT NULL,
         received TEXT NOT NULL, unlisted BIGINT NOT NULL, state TEXT NOT NULL, reasons TEXT NOT NULL,
         withdrawal TEXT NOT NULL, changed BIGINT NOT NULL
     );
     CREATE UNIQUE INDEX documents_changed ON documents (changed);
     CREATE INDEX documents_state ON documents (state, seq);
     CREATE INDEX documents_account ON documents (account);
-    CREATE TABLE observations (
-        id TEXT PRIMARY KEY, account TEXT NOT NULL, model TEXT NOT NULL, unit TEXT NOT NULL, class TEXT NOT NULL,
-        body TEXT NOT NULL
+    CREATE TABLE bodies (id TEXT PRIMARY KEY, body BYTEA NOT NULL);
+    CREATE TABLE digests (
+        id TEXT PRIMARY KEY, model TEXT NOT NULL, unit TEXT NOT NULL, class TEXT NOT NULL, body TEXT NOT NULL
     );
-    CREATE INDEX observations_model ON observations (model);
+    CREATE TABLE observations (id TEXT PRIMARY KEY, body TEXT NOT NULL);
     CREATE TABLE figures (
         id TEXT NOT NULL, place BIGINT NOT NULL, model TEXT NOT NULL, load TEXT NOT NULL, bus TEXT NOT NULL,
         account TEXT NOT NULL, unit TEXT NOT NULL, iops DOUBLE PRECISION NOT NULL, PRIMARY KEY (id, place)

@@ -6,5 +6,5 @@ mod others;
 mod worker;
 
 pub use examine::examine;
-pub use others::judge;
+pub use others::{Examined, examined, judge};
 pub use worker::{Judge, judge_waiting, rejudge};

@@ -12,8 +12,10 @@ use assay_core::text::clean;
 use super::examine::examine;
 use crate::classes::{bus_of, class_of, site_unit};
 use crate::database::{Connection, DatabaseError};
+use crate::derived::{Derived, Figure, figures_like, with_prints};
+use crate::digest::Digest;
 use crate::states::{Code, Reason, Standing, State};
-use crate::store::{Derived, Figure, Kept, figures_like, with_prints};
+use crate::store::Kept;
 
 /// Operations of a repeat from which its histogram is like no other by chance.
 const TELLING: u64 = 100;
@@ -28,34 +30,47 @@ const MAD_TO_DEVIATION: f64 = 1.4826;
 /// A figure at most this many times the median is never odd: units, hosts and firmware differ by as much.
 const NEVER_ODD: f64 = 2.0;
 
-/// Judges a document by itself and by what is here, and says what is derived of it.
+/// A document that was judged by itself.
+#[derive(Debug)]
+pub struct Examined {
+    /// What it says against itself.
+    reasons: Vec<Reason>,
+    /// Whether another tool printed its figures.
+    printed: bool,
+    /// What is derived of it.
+    pub derived: Derived,
+}
+
+/// Judges a document by itself: what takes time, and needs no database.
+///
+/// # Errors
+/// Where what is derived cannot be written as JSON.
+pub fn examined(there: &Kept, record: &Record) -> serde_json::Result<Examined> {
+    Ok(Examined { reasons: examine(record), printed: record.is_printed(), derived: derived(&there.account, record)? })
+}
+
+/// Judges it by what is here.
 ///
 /// # Errors
 /// [`DatabaseError`].
-pub fn judge(
-    connection: &mut dyn Connection,
-    there: &Kept,
-    record: &Record,
-) -> Result<(Standing, Derived), DatabaseError> {
-    let derived = derived(&there.account, record);
-    let mut reasons = examine(record);
-    reasons.extend(copy(connection, there, &derived)?);
-    reasons.extend(outlier(connection, there, &derived)?);
-    let standing = if !reasons.is_empty() {
+pub fn judge(connection: &mut dyn Connection, there: &Kept, of: &Examined) -> Result<Standing, DatabaseError> {
+    let mut reasons = of.reasons.clone();
+    reasons.extend(copy(connection, there, &of.derived)?);
+    reasons.extend(outlier(connection, there, &of.derived)?);
+    Ok(if !reasons.is_empty() {
         Standing { state: State::Held, reasons }
     } else if there.unlisted {
         Standing { state: State::Unlisted, reasons: vec![Reason::new(Code::Asked, "its submitter asked for it")] }
-    } else if record.is_printed() {
+    } else if of.printed {
         let why = "another tool printed these figures: they cannot be computed anew";
         Standing { state: State::Unlisted, reasons: vec![Reason::new(Code::NotRecomputable, why)] }
     } else {
         Standing { state: State::Public, reasons }
-    };
-    Ok((standing, derived))
+    })
 }
 
 /// What is derived of a record.
-fn derived(account: &str, record: &Record) -> Derived {
+fn derived(account: &str, record: &Record) -> serde_json::Result<Derived> {
     let mut observation = Observation::from(record);
     let unit = site_unit(account, &observation);
     // Rankings count units by this name.
@@ -72,15 +87,16 @@ fn derived(account: &str, record: &Record) -> Derived {
         let load = observation.load_title(measurement);
         measurement.iops.as_ref().filter(|iops| iops.point > 0.0).map(|iops| Figure { load, iops: iops.point })
     });
-    Derived {
+    Ok(Derived {
         model: clean(&identity(&observation).model),
         unit,
         class: class_of(record).to_owned(),
         bus: bus_of(&record.medium),
         figures: figures.collect(),
         prints: prints(record),
-        observation,
-    }
+        digest: Digest::of(&observation).to_json()?,
+        observation: serde_json::to_string(&observation)?,
+    })
 }
 
 /// Fingerprints of the repeats: their latencies, which no two measurements have alike.

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use assay_core::record::Record;
 
-use super::others::judge;
+use super::others::{Examined, examined, judge};
 use crate::database::{Database, DatabaseError};
+use crate::derived::settle;
 use crate::states::{Code, Reason, Standing, State};
-use crate::store::{Kept, document, in_state, settle};
+use crate::store::{Kept, document, in_state};
 
 /// Documents that are judged before the next look at what waits.
 const AT_ONCE: i64 = 64;
@@ -83,25 +84,42 @@ fn rounds(
     }
 }
 
-/// Judges the oldest that wait; how many.
+/// Judges the oldest that wait; how many. Each is judged after those that came before it, in one transaction for all.
 ///
 /// # Errors
 /// [`DatabaseError`].
 pub fn judge_waiting(database: &Database, most: i64) -> Result<usize, DatabaseError> {
     let waiting = database.with(|connection| in_state(connection, State::Received, most))?;
-    for there in &waiting {
-        let text = database.with(|connection| document(connection, &there.id))?;
-        let record = text.as_deref().map(record_of);
-        database.write(|connection| match &record {
-            Some(Ok(record)) => {
-                let (standing, derived) = judge(connection, there, record)?;
-                settle(connection, there, &standing, Some(&derived))
-            }
-            // It was read when it came: a later version of this program reads it no more, or the medium failed.
-            _ => settle(connection, there, &unreadable(), None),
-        })?;
+    let examined: Vec<(Kept, Option<Examined>)> = waiting
+        .into_iter()
+        .map(|there| {
+            let examined = examined_of(database, &there)?;
+            Ok((there, examined))
+        })
+        .collect::<Result<_, DatabaseError>>()?;
+    if examined.is_empty() {
+        return Ok(0);
     }
-    Ok(waiting.len())
+    database.write(|connection| {
+        for (there, examined) in &examined {
+            match examined {
+                Some(examined) => {
+                    let standing = judge(connection, there, examined)?;
+                    settle(connection, there, &standing, Some(&examined.derived))?
+                }
+                // It was read when it came: a later version of this program reads it no more, or the medium failed.
+                None => settle(connection, there, &unreadable(), None)?,
+            };
+        }
+        Ok::<_, DatabaseError>(())
+    })?;
+    Ok(examined.len())
+}
+
+/// A document judged by itself; none where it cannot be read.
+fn examined_of(database: &Database, there: &Kept) -> Result<Option<Examined>, DatabaseError> {
+    let text = database.with(|connection| document(connection, &there.id))?;
+    Ok(text.as_deref().and_then(|text| record_of(text).ok()).and_then(|record| examined(there, &record).ok()))
 }
 
 /// What a judgement of this version of the program would be.
@@ -109,10 +127,9 @@ pub fn judge_waiting(database: &Database, most: i64) -> Result<usize, DatabaseEr
 /// # Errors
 /// [`DatabaseError`].
 pub fn rejudge(database: &Database, there: &Kept) -> Result<Standing, DatabaseError> {
-    let text = database.with(|connection| document(connection, &there.id))?;
-    match text.as_deref().map(record_of) {
-        Some(Ok(record)) => database.with(|connection| Ok(judge(connection, there, &record)?.0)),
-        _ => Ok(unreadable()),
+    match examined_of(database, there)? {
+        Some(examined) => database.with(|connection| judge(connection, there, &examined)),
+        None => Ok(unreadable()),
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use assay_public::database::{Database, DatabaseError, Place, Value};
 use assay_public::intake;
 use assay_public::judge::judge_waiting;
-use assay_public::moving;
 use assay_public::states::{Code, Reason, Standing, State};
 use assay_public::store::{self, Incoming, Submitted};
+use assay_public::{derived, moving};
 use jiff::Timestamp;
 
 use crate::peers::Postgres;
@@ -98,7 +98,7 @@ fn states(database: &Database) {
     assert!(database.write(|c| store::hold(c, &stale, "looked odd")).unwrap());
     assert!(!database.write(|c| store::hold(c, &stale, "again")).unwrap(), "its state changed meanwhile");
     let back = Standing { state: State::Received, reasons: Vec::new() };
-    assert!(database.write(|c| store::settle(c, &find(1), &back, None)).unwrap());
+    assert!(database.write(|c| derived::settle(c, &find(1), &back, None)).unwrap());
     assert_eq!(judge_waiting(database, 10).unwrap(), 1);
     let why = || Reason::new(Code::Asked, "taken back");
     assert!(database.write(|c| store::withdraw(c, &find(2), why())).unwrap());
@@ -108,8 +108,9 @@ fn states(database: &Database) {
     let changes: Vec<(String, String)> = log().into_iter().map(|entry| (entry.from, entry.to)).collect();
     let expected = [("public", "held"), ("held", "received"), ("public", "withdrawn")];
     assert_eq!(changes, expected.map(|(from, to)| (from.to_owned(), to.to_owned())));
-    let seen = database.with(|c| store::changes(c, 0, 100)).unwrap();
-    let shown: Vec<(&str, bool)> = seen.iter().map(|(kept, observation)| (&*kept.id, observation.is_some())).collect();
+    let mut texts = assay_public::digest::Texts::default();
+    let seen = database.with(|c| derived::changes(c, 0, 100, &mut texts)).unwrap();
+    let shown: Vec<(&str, bool)> = seen.iter().map(|change| (&*change.id, change.entry.is_some())).collect();
     assert_eq!(shown, [("0000000001", true), ("0000000002", false)], "in the order of their changes");
 }
 

@@ -38,6 +38,10 @@ fn no_answer_holds_what_identifies() {
     let paths = [
         "/",
         "/rank",
+        "/pictures/ranking.svg?class=sd",
+        "/hosts",
+        "/api/v1/hosts",
+        "/compare",
         "/log",
         "/about",
         "/data/",
@@ -59,6 +63,8 @@ fn no_answer_holds_what_identifies() {
     ];
     let more = [
         format!("/models/{model}"),
+        format!("/badges/{model}"),
+        "/hosts/Raspberry%20Pi%205%20Model%20B%20Rev%201.0".to_owned(),
         format!("/units/{unit}"),
         format!("/api/v1/units/{unit}"),
         format!("/api/v1/observations?model={model}"),

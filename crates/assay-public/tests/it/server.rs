@@ -51,6 +51,11 @@ impl Server {
         Self { child, address: address.unwrap_or_else(|_| panic!("{line}")) }
     }
 
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// As a loss of power.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
@@ -59,7 +64,7 @@ impl Server {
 
     /// Asks it to end; whether it ended well.
     pub fn stop(mut self) -> bool {
-        let asked = Command::new("kill").arg(self.child.id().to_string()).status();
+        let asked = Command::new("kill").arg(self.pid().to_string()).status();
         assert!(asked.unwrap().success());
         self.child.wait().unwrap().success()
     }
