@@ -47,8 +47,8 @@ fn submitting(
     }
 }
 
-/// Kills the server, or does something else to it, again and again while clients submit.
-fn campaign(database: &str, rounds: u64, mut between: impl FnMut(u64)) {
+/// Disturbs a server again and again while clients submit: no receipt is lost, and no document counts twice.
+pub fn campaign(database: &str, rounds: u64, mut disturb: impl FnMut(&mut Server, u64)) {
     let token = account(database, "alice");
     let mut server = Server::start(database, &[]);
     let address = RwLock::new(server.address);
@@ -60,9 +60,7 @@ fn campaign(database: &str, rounds: u64, mut between: impl FnMut(u64)) {
         }
         for round in 0..rounds {
             std::thread::sleep(Duration::from_millis(5 + draw.below(150) as u64));
-            server.kill();
-            between(round);
-            server = Server::start(database, &[]);
+            disturb(&mut server, round);
             *address.write().unwrap() = server.address;
         }
         std::thread::sleep(Duration::from_millis(200));
@@ -87,7 +85,7 @@ fn campaign(database: &str, rounds: u64, mut between: impl FnMut(u64)) {
     let documents =
         ask(server.address, "GET", "/api/v1/account", &[("Authorization", &format!("Bearer {token}"))], b"");
     assert_eq!(documents.unwrap().json()["records"], here);
-    println!("{rounds} kills: {} receipts, 0 lost; {here} documents, 0 twice", receipts.len());
+    println!("{rounds} disturbances: {} receipts, 0 lost; {here} documents, 0 twice", receipts.len());
     assert!(!receipts.is_empty());
     server.kill();
     assert!(good(&["check", "--database", database]).contains(": 0 differ"));
@@ -96,16 +94,37 @@ fn campaign(database: &str, rounds: u64, mut between: impl FnMut(u64)) {
 #[test]
 fn no_receipt_is_lost_when_the_server_is_killed() {
     let directory = tempfile::tempdir().unwrap();
-    campaign(&sqlite(directory.path()), kills(), |_| ());
+    let database = sqlite(directory.path());
+    campaign(&database, kills(), |server, _| {
+        server.kill();
+        *server = Server::start(&database, &[]);
+    });
 }
 
 #[test]
 fn nor_when_postgresql_crashes() {
     let Some(peer) = Postgres::start() else { return };
-    campaign(&peer.database("kills"), (kills() / 20).max(3), |round| {
+    let database = peer.database("kills");
+    campaign(&database, (kills() / 20).max(3), |server, round| {
+        server.kill();
         if round % 3 == 0 {
             peer.crash();
             peer.up();
         }
+        *server = Server::start(&database, &[]);
+    });
+}
+
+#[test]
+fn nor_when_postgresql_is_started_again_under_a_server_that_goes_on() {
+    let Some(peer) = Postgres::start() else { return };
+    campaign(&peer.database("restarts"), (kills() / 40).max(3), |_, round| {
+        if round % 2 == 0 {
+            peer.stop()
+        } else {
+            peer.crash()
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        peer.up();
     });
 }

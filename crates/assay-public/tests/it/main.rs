@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod databases;
+mod faults;
 mod forgeries;
 mod kills;
 mod peers;

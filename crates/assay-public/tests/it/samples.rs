@@ -29,7 +29,23 @@ pub struct Of<'a> {
     pub spread: f64,
     /// Share of the bytes that crossed the device.
     pub proof: f64,
+    /// Loads, of [`LOADS`].
+    pub loads: usize,
+    /// Repeats of each.
+    pub repeats: usize,
 }
+
+/// Loads in the order in which records have them: name, operation, pattern, size, queue depth, nanoseconds of an operation.
+const LOADS: [(&str, Op, Pattern, u64, u32, f64); 8] = [
+    ("rand-read-4k-q1", Op::Read, Pattern::Random, 4096, 1, 400_000.0),
+    ("seq-read-1m-q8", Op::Read, Pattern::Sequential, 1 << 20, 8, 110e6),
+    ("rand-write-4k-q1", Op::Write, Pattern::Random, 4096, 1, 1_200_000.0),
+    ("seq-write-1m-q8", Op::Write, Pattern::Sequential, 1 << 20, 8, 190e6),
+    ("rand-read-4k-q8", Op::Read, Pattern::Random, 4096, 8, 1_900_000.0),
+    ("rand-read-16k-q1", Op::Read, Pattern::Random, 16 << 10, 1, 560_000.0),
+    ("rand-write-16k-q1", Op::Write, Pattern::Random, 16 << 10, 1, 1_900_000.0),
+    ("rand-read-64k-q1", Op::Read, Pattern::Random, 64 << 10, 1, 1_100_000.0),
+];
 
 impl Default for Of<'_> {
     fn default() -> Self {
@@ -40,6 +56,8 @@ impl Default for Of<'_> {
             speed: 1.0,
             spread: 0.02,
             proof: 1.0,
+            loads: 3,
+            repeats: 4,
         }
     }
 }
@@ -83,11 +101,7 @@ pub fn whole(of: Of<'_>) -> Record {
     record.labels.insert("price".to_owned(), "10USD".to_owned());
     record.labels.insert("serial".to_owned(), "SN-77120934".to_owned());
     let mut at = SignedDuration::from_secs(1);
-    for (name, op, pattern, block, depth, ns) in [
-        ("rand-read-4k-q1", Op::Read, Pattern::Random, 4096, 1, 400_000.0),
-        ("seq-read-1m-q8", Op::Read, Pattern::Sequential, 1 << 20, 8, 110e6),
-        ("rand-write-4k-q1", Op::Write, Pattern::Random, 4096, 1, 1_200_000.0),
-    ] {
+    for (name, op, pattern, block, depth, ns) in LOADS.into_iter().take(of.loads) {
         let workload = Workload {
             queue_depth: depth,
             direct: true,
@@ -95,7 +109,7 @@ pub fn whole(of: Of<'_>) -> Record {
             ..Workload::new(name, op, pattern, block)
         };
         let mut measurement = Measurement::empty(workload, "uring");
-        for _ in 0..4 {
+        for _ in 0..of.repeats {
             // No card is faster than its bus.
             let least_ns = (block * u64::from(depth)) as f64 / (0.95 * CEILING) * SECOND as f64;
             let ns = (ns / of.speed * (of.spread * draw.normal()).exp()).max(least_ns);
