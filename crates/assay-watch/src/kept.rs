@@ -10,7 +10,7 @@ use crate::night::{Night, night_of};
 use crate::watch::{Taken, Watch};
 
 /// Version of the text of [`Kept`]. One of another version is made again from the records.
-pub const KEPT_VERSION: u32 = 1;
+pub const KEPT_VERSION: u32 = 2;
 /// Seconds of a day.
 pub const DAY: i64 = 86_400;
 /// Seconds after which a night that did not come is overdue.

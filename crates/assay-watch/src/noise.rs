@@ -17,6 +17,8 @@ pub(crate) struct Point {
     pub(crate) celsius: Option<f64>,
     /// Number of its level.
     pub(crate) level: u32,
+    /// How far the other loads were from their levels in this night, in deviations; none where too few of them tell.
+    pub(crate) shared: Option<f64>,
 }
 
 /// What one degree may change the logarithm by before nights show it: 0.2 %, one standard deviation.
@@ -29,8 +31,14 @@ const ASSUMED_NIGHTS: f64 = 4.0;
 const FAR: f64 = 3.0;
 /// The same for the deviation: that of heavy tails is large.
 const FAR_OF_SPREAD: f64 = 6.0;
+/// Nights in which loads share nothing that are assumed until nights show it.
+const ASSUMED_NIGHTS_APART: f64 = 10.0;
 /// Fewer nights of a level say nothing of its spread.
 const LEAST_OF_LEVEL: usize = 7;
+/// From this number of nights on, the present level tells its spread alone: a medium that broke in was another one before.
+const ENOUGH_OF_LEVEL: usize = 60;
+/// Oldest nights of the present level that tell nothing once [`ENOUGH_OF_LEVEL`] follow: it may have broken in.
+const BREAK_IN: usize = 30;
 
 /// How nights vary about their level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -68,8 +76,7 @@ impl Noise {
     /// From nights, in their order.
     pub(crate) fn of(points: &[Point], kind: Kind) -> Self {
         let mut noise = Self::assumed(kind);
-        let levels: Vec<&[Point]> =
-            points.chunk_by(|a, b| a.level == b.level).filter(|level| level.len() >= LEAST_OF_LEVEL).collect();
+        let levels = learned_from(points);
         if levels.is_empty() {
             return noise;
         }
@@ -97,11 +104,10 @@ impl Noise {
         // One degree of freedom for each level.
         let variance = bounded(FAR_OF_SPREAD * robust) / (n - levels.len() as f64).max(1.0);
         let squares = bounded(FAR * robust);
-        // A normal distribution has two percent there.
-        self.tails =
-            if squares > 0.0 { (bounded(FAR_OF_SPREAD * robust) / squares - 1.02).clamp(0.0, 1.0) } else { 0.0 };
+        let pairs = |pair: &&[(i64, f64, u32)]| pair[1].0 - pair[0].0 == 1 && pair[0].2 == pair[1].2;
+        let raw: Vec<(f64, f64)> = residuals.windows(2).filter(pairs).map(|pair| (pair[0].1, pair[1].1)).collect();
         residuals.iter_mut().for_each(|(_, residual, _)| *residual = residual.clamp(-FAR * robust, FAR * robust));
-        let neighbours = residuals.windows(2).filter(|pair| pair[1].0 - pair[0].0 == 1 && pair[0].2 == pair[1].2);
+        let neighbours = residuals.windows(2).filter(pairs);
         let (mut product, mut count) = (0.0, 0.0);
         for pair in neighbours {
             product += pair[0].1 * pair[1].1;
@@ -112,6 +118,7 @@ impl Noise {
         let seen = seen + (1.0 + 3.0 * seen) / n;
         let (assumed, worth) = ASSUMED_CORRELATION;
         self.correlation = ((seen * count + assumed * worth) / (count + worth)).clamp(0.0, 0.85);
+        self.tails = tails(&raw, self.correlation, kind);
         // Nights that resemble each other show less than their whole spread.
         let shown = (1.0 - inflation(self.correlation) * levels.len() as f64 / n).max(0.5);
         let variance = variance / shown;
@@ -169,6 +176,48 @@ impl Noise {
     }
 }
 
+/// How much of the variance of what nights bring beyond the night before them is due to rare ones.
+fn tails(pairs: &[(f64, f64)], correlation: f64, kind: Kind) -> f64 {
+    let news: Vec<f64> = pairs.iter().map(|(before, now)| now - correlation * before).collect();
+    let mut sizes: Vec<f64> = news.iter().map(|one| one.abs()).collect();
+    let robust = (median(&mut sizes) * 1.4826).max(kind.floor());
+    let bounded = |far: f64| news.iter().map(|one| one.clamp(-far * robust, far * robust).powi(2)).sum::<f64>();
+    let squares = bounded(FAR);
+    // A normal distribution has two percent there.
+    if squares > 0.0 { (bounded(FAR_OF_SPREAD) / squares - 1.02).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The levels that tell how nights vary.
+fn learned_from(points: &[Point]) -> Vec<&[Point]> {
+    let levels = points.chunk_by(|a, b| a.level == b.level).filter(|level| level.len() >= LEAST_OF_LEVEL);
+    let levels: Vec<&[Point]> = levels.collect();
+    match levels.last() {
+        Some(present) if present.len() >= ENOUGH_OF_LEVEL => {
+            vec![&present[BREAK_IN.min(present.len() - ENOUGH_OF_LEVEL)..]]
+        }
+        _ => levels,
+    }
+}
+
+/// By how much the logarithm of a night moves for each deviation of what it shares with other loads: least squares about the
+/// median of each level, with as many nights of no effect as [`ASSUMED_NIGHTS_APART`].
+pub(crate) fn share(points: &[Point], deviation: f64) -> f64 {
+    let (mut products, mut squares, mut count) = (0.0, 0.0, 0.0);
+    for level in learned_from(points) {
+        let mut pairs: Vec<(f64, f64)> = level.iter().filter_map(|point| Some((point.x, point.shared?))).collect();
+        let x = median(&mut pairs.iter().map(|(x, _)| *x).collect::<Vec<f64>>());
+        let shared = median(&mut pairs.iter().map(|(_, shared)| *shared).collect::<Vec<f64>>());
+        for (own, other) in pairs.drain(..) {
+            let own = (own - x).clamp(-FAR * deviation, FAR * deviation);
+            let other = (other - shared).clamp(-FAR, FAR);
+            products += own * other;
+            squares += other * other;
+            count += 1.0;
+        }
+    }
+    if squares > 0.0 { (products / squares / (1.0 + ASSUMED_NIGHTS_APART / count)).max(0.0) } else { 0.0 }
+}
+
 /// How much larger the variance of a mean of many nights is than that of independent ones.
 pub(crate) fn inflation(correlation: f64) -> f64 {
     (1.0 + correlation) / (1.0 - correlation)
@@ -209,7 +258,7 @@ mod tests {
         let mut point = |day: i64| {
             let x = 1.0 + deviation * state;
             state = correlation * state + (1.0 - correlation * correlation).sqrt() * random.normal();
-            Point { day, x, error: 0.0, celsius: None, level: 0 }
+            Point { day, x, error: 0.0, celsius: None, level: 0, shared: None }
         };
         (0..n as i64).map(&mut point).collect()
     }
@@ -257,5 +306,32 @@ mod tests {
         let noise = Noise::of(&points, Kind::Rate);
         assert!((noise.per_kelvin - 0.003).abs() < 3.0 * noise.per_kelvin_error + 0.0003, "{noise:?}");
         assert!(noise.per_kelvin_error < 0.0005, "{noise:?}");
+    }
+
+    #[test]
+    fn what_loads_share_is_learned_and_bounded() {
+        let mut random = Generator::new(9);
+        let mut points = nights(180, 0.02, 0.0, 10);
+        assert_eq!(share(&points, 0.02), 0.0, "the other loads tell nothing");
+        for point in &mut points {
+            let shared = random.normal();
+            point.shared = Some(shared);
+            point.x += 0.015 * shared;
+        }
+        // Ten nights of no effect lower it by 10 in 190; the error is 0.02 / √180.
+        assert!((share(&points, 0.025) - 0.015 * 180.0 / 190.0).abs() < 0.0045, "{}", share(&points, 0.025));
+        points.iter_mut().for_each(|point| point.x = -point.x);
+        assert_eq!(share(&points, 0.025), 0.0, "what moves against the others is no share");
+    }
+
+    #[test]
+    fn a_break_in_is_no_noise_once_nights_follow() {
+        let mut points = nights(140, 0.03, 0.0, 11);
+        for (point, left) in points.iter_mut().zip((1..=30).rev()) {
+            point.x += 0.2 * f64::from(left) / 30.0;
+        }
+        let noise = Noise::of(&points, Kind::Rate);
+        // With the break-in it would be 0.042.
+        assert!((noise.deviation / 0.03 - 1.0).abs() < 0.2 && noise.nights == 110, "{noise:?}");
     }
 }

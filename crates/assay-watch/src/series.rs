@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Change, Manner, Moved};
 use crate::night::{Figure, Kind};
-use crate::noise::{Noise, Point, inflation, mean_celsius};
+use crate::noise::{Noise, Point, inflation, mean_celsius, median, share};
 use crate::step::{LOOKED_AT, Step, step};
 use crate::trend::{MOST_WEEKS, Slope, Trend, Week, slope, trend};
 
@@ -15,10 +15,14 @@ const OPEN: usize = 8;
 /// Nights after which the noise is learned anew.
 const LEARNED_EVERY: i64 = 7;
 /// Thresholds in standard errors for eight figures of a medium. Simulated years chose them: `docs/watch.md`.
-const STEP_THRESHOLD: f64 = 3.95;
+const STEP_THRESHOLD: f64 = 4.15;
 /// See [`STEP_THRESHOLD`].
-const SLOPE_THRESHOLD: f64 = 4.15;
+const SLOPE_THRESHOLD: f64 = 4.35;
 const FIGURES: f64 = 8.0;
+/// Nights of the level that a night is compared with for what loads share, at most and at least.
+const MIDDLE_OF: (usize, usize) = (60, 10);
+/// Without what it shares with other loads a figure is looked at once more where its deviation falls below this share.
+const QUIETER: f64 = 0.93;
 
 /// A threshold that keeps the rate of false alarms of a medium, whatever the number of its figures.
 fn for_figures(threshold: f64, figures: usize) -> f64 {
@@ -36,15 +40,58 @@ pub(crate) struct Series {
     level: u32,
     /// The first night of the level.
     since_day: Option<i64>,
-    /// Whole weeks since the last change of the medium, across levels that only conditions changed.
-    weeks: Vec<Week>,
     /// Nights of the week under way.
     week: Vec<Point>,
-    noise: Noise,
+    /// The figure as it is.
+    own: Look,
+    /// The figure without what it shares with other loads.
+    apart: Look,
+    /// By how much the logarithm moves for each deviation of the other loads.
+    share: f64,
     learned_day: i64,
     /// The trend over the weeks, and how many there were when it was drawn.
     trend: Option<Trend>,
     drawn_through: usize,
+}
+
+/// A way to look at the nights of a figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Look {
+    noise: Noise,
+    /// Whole weeks since the last change of the medium, across levels that only conditions changed.
+    weeks: Vec<Week>,
+}
+
+impl Look {
+    fn new(kind: Kind) -> Self {
+        Self { noise: Noise::assumed(kind), weeks: Vec::new() }
+    }
+
+    fn close_week(&mut self, nights: &[Point]) {
+        if let Some(week) = Week::of(nights) {
+            if self.weeks.len() >= MOST_WEEKS {
+                self.weeks.remove(0);
+            }
+            self.weeks.push(week);
+        }
+    }
+
+    /// What is found in the newest night of a level; a slow change only at the end of a week.
+    fn found(&self, recent: &[Point], kind: Kind, figures: usize, week_is_over: bool) -> Option<Found> {
+        let least = kind.least();
+        let threshold = for_figures(STEP_THRESHOLD, figures);
+        if let Some(step) = step(recent, &self.noise, least, threshold) {
+            return Some(Found::Step(step));
+        }
+        if !week_is_over {
+            return None;
+        }
+        let threshold = for_figures(SLOPE_THRESHOLD, figures);
+        let found = slope(&self.weeks, &self.noise, least, threshold)?;
+        // The newest night has to show at least half of it.
+        let reached = recent.last().is_some_and(|point| point.x >= found.before + found.log / 2.0);
+        reached.then_some(Found::Slope(found))
+    }
 }
 
 /// What is known of a figure now.
@@ -97,9 +144,10 @@ impl Series {
             points: Vec::new(),
             level: 0,
             since_day: None,
-            weeks: Vec::new(),
             week: Vec::new(),
-            noise: Noise::assumed(figure.kind),
+            own: Look::new(figure.kind),
+            apart: Look::new(figure.kind),
+            share: 0.0,
             learned_day: i64::MIN,
             trend: None,
             drawn_through: 0,
@@ -114,7 +162,7 @@ impl Series {
     pub(crate) fn push(&mut self, day: i64, figure: &Figure, celsius: Option<f64>) -> bool {
         let own = |error: Option<f64>| error.filter(|error| error.is_finite()).unwrap_or(0.0);
         let x = self.kind.worse(figure.log);
-        let point = Point { day, x, error: own(figure.error), celsius, level: self.level };
+        let point = Point { day, x, error: own(figure.error), celsius, level: self.level, shared: None };
         let closed = self.week.last().is_some_and(|last| last.day.div_euclid(7) != day.div_euclid(7));
         if closed {
             self.close_week();
@@ -126,22 +174,52 @@ impl Series {
         }
         self.points.push(point);
         if day - self.learned_day.max(i64::MIN / 2) >= LEARNED_EVERY {
-            let settled = self.points.len().saturating_sub(OPEN);
-            self.noise = Noise::of(&self.points[..settled], self.kind);
+            self.learn();
             self.learned_day = day;
         }
         closed
     }
 
+    fn learn(&mut self) {
+        let settled = &self.points[..self.points.len().saturating_sub(OPEN)];
+        self.own.noise = Noise::of(settled, self.kind);
+        self.share = share(settled, self.own.noise.deviation);
+        self.apart.noise = Noise::of(&apart(settled, self.share), self.kind);
+    }
+
+    /// How far the newest night is from its level, in deviations; none where few nights tell.
+    pub(crate) fn distance(&self) -> Option<f64> {
+        let (newest, before) = self.recent().split_last()?;
+        let before = &before[before.len().saturating_sub(MIDDLE_OF.0)..];
+        if before.len() < MIDDLE_OF.1 {
+            return None;
+        }
+        let celsius = mean_celsius(before);
+        let middle =
+            median(&mut before.iter().map(|point| self.own.noise.adjusted(point, celsius)).collect::<Vec<f64>>());
+        Some((self.own.noise.adjusted(newest, celsius) - middle) / self.own.noise.deviation)
+    }
+
+    /// Notes what the other loads show in the newest night.
+    pub(crate) fn note_shared(&mut self, shared: Option<f64>) {
+        let Some(last) = self.points.last_mut() else { return };
+        last.shared = shared;
+        let last = *last;
+        self.renew(last);
+    }
+
+    /// The same night in the week under way.
+    fn renew(&mut self, night: Point) {
+        if let Some(copy) = self.week.last_mut().filter(|copy| copy.day == night.day) {
+            *copy = night;
+        }
+    }
+
     fn close_week(&mut self) {
         let nights = std::mem::take(&mut self.week);
-        if let Some(week) = Week::of(&nights) {
-            if self.weeks.len() >= MOST_WEEKS {
-                self.weeks.remove(0);
-            }
-            self.weeks.push(week);
-            self.drawn_through = 0;
-        }
+        self.own.close_week(&nights);
+        self.apart.close_week(&apart(&nights, self.share));
+        self.drawn_through = 0;
     }
 
     /// Puts the result of a second, longer run beside that of the night: it counts three times.
@@ -150,9 +228,7 @@ impl Series {
         let Some(last) = self.points.last_mut() else { return };
         last.x = (last.x + 3.0 * second) / 4.0;
         let last = *last;
-        if let Some(copy) = self.week.last_mut().filter(|copy| copy.day == last.day) {
-            *copy = last;
-        }
+        self.renew(last);
     }
 
     /// The newest nights of the level.
@@ -165,19 +241,11 @@ impl Series {
 
     /// What is found in the newest night; a slow change only at the end of a week.
     pub(crate) fn found(&self, figures: usize, week_is_over: bool) -> Option<Found> {
-        let least = self.kind.least();
-        let threshold = for_figures(STEP_THRESHOLD, figures);
-        if let Some(step) = step(self.recent(), &self.noise, least, threshold) {
-            return Some(Found::Step(step));
-        }
-        if !week_is_over {
-            return None;
-        }
-        let threshold = for_figures(SLOPE_THRESHOLD, figures);
-        let found = slope(&self.weeks, &self.noise, least, threshold)?;
-        // The newest night has to show at least half of it.
-        let reached = self.points.last().is_some_and(|point| point.x >= found.before + found.log / 2.0);
-        reached.then_some(Found::Slope(found))
+        let own = self.own.found(self.recent(), self.kind, figures, week_is_over);
+        let quieter = self.apart.noise.deviation < QUIETER * self.own.noise.deviation;
+        let tells = quieter && self.points.last().is_some_and(|newest| newest.shared.is_some());
+        let other = || self.apart.found(&apart(self.recent(), self.share), self.kind, figures, week_is_over);
+        own.or_else(|| other().filter(|_| tells))
     }
 
     /// What is reported of a change.
@@ -203,7 +271,8 @@ impl Series {
         let level = self.level;
         self.points.iter_mut().filter(|point| point.day >= first_day).for_each(|point| point.level = level);
         self.since_day = Some(first_day);
-        self.weeks.clear();
+        self.own.weeks.clear();
+        self.apart.weeks.clear();
         self.drawn_through = 0;
         self.week.retain(|point| point.day >= first_day);
         self.week.iter_mut().for_each(|point| point.level = level);
@@ -219,8 +288,8 @@ impl Series {
     /// Draws the trend anew where a week is new.
     pub(crate) fn draw_trend(&mut self) {
         if self.drawn_through == 0 {
-            self.trend = trend(&self.weeks, &self.noise, |log| self.kind.worse(log));
-            self.drawn_through = self.weeks.len().max(1);
+            self.trend = trend(&self.own.weeks, &self.own.noise, |log| self.kind.worse(log));
+            self.drawn_through = self.own.weeks.len().max(1);
         }
     }
 
@@ -231,9 +300,10 @@ impl Series {
             return None;
         }
         let celsius = mean_celsius(recent);
-        let mean = recent.iter().map(|point| self.noise.adjusted(point, celsius)).sum::<f64>() / recent.len() as f64;
-        let of_mean = self.noise.of_mean(recent.len()).min(inflation(self.noise.correlation));
-        let half = 1.96 * self.noise.deviation * of_mean.sqrt();
+        let mean =
+            recent.iter().map(|point| self.own.noise.adjusted(point, celsius)).sum::<f64>() / recent.len() as f64;
+        let of_mean = self.own.noise.of_mean(recent.len()).min(inflation(self.own.noise.correlation));
+        let half = 1.96 * self.own.noise.deviation * of_mean.sqrt();
         let value = |x: f64| self.kind.worse(x).exp();
         let (one, other) = (value(mean - half), value(mean + half));
         Some(Level {
@@ -244,9 +314,15 @@ impl Series {
             value: value(mean),
             low: one.min(other),
             high: one.max(other),
-            spread: self.noise.deviation,
-            correlation: self.noise.correlation,
+            spread: self.own.noise.deviation,
+            correlation: self.own.noise.correlation,
             trend: self.trend,
         })
     }
+}
+
+/// The nights without what other loads show, of those in which they tell it.
+fn apart(nights: &[Point], share: f64) -> Vec<Point> {
+    let without = |point: &Point| Some(Point { x: point.x - share * point.shared?, ..*point });
+    nights.iter().filter_map(without).collect()
 }

@@ -17,32 +17,42 @@ fn far(nights: usize) -> f64 {
     match nights {
         ..=3 => 3.0,
         4 => 3.5,
-        _ => 5.0,
+        5..=7 => 4.5,
+        _ => 3.5,
     }
 }
 /// Nights before count as at most this many deviations from their middle.
 const FAR_BEFORE: f64 = 2.5;
-/// More than this share of the nights have to be beyond half of the change, and of three nights all.
+/// No night is farther from the level before than this, in deviations.
+const FARTHEST: f64 = 6.0;
+/// More than this share of the nights have to be beyond [`HALF`] of the change, and of three nights all.
 const HOLDS: f64 = 0.6;
-/// Where nights resemble each other more than this, an excursion lasts: five nights have to be beyond.
+/// See [`HOLDS`].
+const HALF: f64 = 0.5;
+/// The newest night has to be beyond this share of the change: what is over is no step.
+const NEWEST: f64 = 0.25;
+/// Where nights resemble each other more than this, an excursion lasts: four nights have to be beyond.
 const LASTING: f64 = 0.45;
+/// See [`LASTING`].
+const LASTING_NIGHTS: usize = 4;
 /// Nights of a short window, and the deviations of a night that its step has to be large. Smaller steps take longer, and have
 /// a threshold that is higher by the factor.
 const SHORT: usize = 7;
 /// See [`SHORT`].
 const LEAST_DEVIATIONS: f64 = 2.0;
 /// See [`SHORT`].
-const LONG_FACTOR: f64 = 1.1;
+const LONG_FACTOR: f64 = 1.15;
 /// How much higher the threshold is while the noise is estimated from few nights: the first over their number *n*, plus the
 /// second over *n*².
-const FEW: (f64, f64) = (3.0, 60.0);
-/// How much higher it is where nights resemble each other: this share for each unit of the third power of the correlation.
-const ALIKE: f64 = 1.7;
+const FEW: (f64, f64) = (4.0, 100.0);
+/// How much higher it is where nights resemble each other: this share for each unit of the third power of the correlation, as
+/// high as it may be by one standard error.
+const ALIKE: f64 = 1.9;
 /// How much higher it is for heavy tails: this share for each unit of [`Noise::tails`].
-const HEAVY: f64 = 1.0;
+const HEAVY: f64 = 1.3;
 /// The wider nights vary beside the least change, the more windows can reach it: the threshold rises by `.0` while the
 /// deviation rises from `.1` to `.2` of the least change.
-const WIDE: (f64, f64, f64) = (0.8, 0.7, 1.5);
+const WIDE: (f64, f64, f64) = (1.7, 0.7, 1.3);
 /// How much the error of a median is larger than that of a mean.
 const OF_MEDIAN: f64 = 1.25;
 
@@ -79,7 +89,9 @@ fn threshold_for(noise: &Noise, least: f64, plain: f64) -> f64 {
     let wide = most * ((noise.deviation / least - from) / (to - from)).clamp(0.0, 1.0);
     let nights = noise.nights as f64;
     let few = FEW.0 / nights + FEW.1 / nights.powi(2);
-    (plain + wide) * (1.0 + few + ALIKE * noise.correlation.powi(3) + HEAVY * noise.tails)
+    // Bartlett 1946.
+    let alike = noise.correlation + ((1.0 - noise.correlation.powi(2)) / nights).sqrt();
+    (plain + wide) * (1.0 + few + ALIKE * alike.powi(3) + HEAVY * noise.tails)
 }
 
 /// The nights of a level as at one temperature.
@@ -111,30 +123,27 @@ impl<'a> Nights<'a> {
         let least = if short { least.max(LEAST_DEVIATIONS * noise.deviation) } else { least };
         let threshold = if short { threshold } else { threshold * LONG_FACTOR };
         let (window, points) = (&self.values[at..], &self.points[at..]);
-        let far = far(window.len());
-        let residual =
-            |(x, point): (&f64, &Point)| ((x - before_mean) / noise.deviation).clamp(-far, far) * noise.weight(point);
-        let mean = window.iter().zip(points).map(residual).sum::<f64>() / window.len() as f64;
         let warmer = match (mean_celsius(points), mean_celsius(&self.points[from..at])) {
             (Some(now), Some(before)) => now - before,
             _ => 0.0,
         };
+        let fit = self.fit(at, before_mean);
         let of_before = (inflation(noise.correlation) / before.len() as f64).min(1.0);
         let of_heat = (noise.per_kelvin_error * warmer / noise.deviation).powi(2);
-        let error = (noise.of_mean(window.len()) + of_before + of_heat).sqrt();
-        let excess = mean.abs() / error / threshold;
+        let error = (1.0 / fit.weight + fit.lever.powi(2) * of_before + of_heat).sqrt();
+        let excess = fit.size.abs() / error / threshold;
         if excess < 1.0 {
             return None;
         }
         let mut changes: Vec<f64> = window.iter().map(|x| x - before_mean).collect();
         let log = median(&mut changes);
-        let beyond = |x: &f64| (x - before_mean) * log.signum() >= log.abs() / 2.0;
-        let held = window.iter().filter(|x| beyond(x)).count();
-        let least_nights = if noise.correlation > LASTING { 5 } else { 3 };
+        let beyond = |x: &f64, share: f64| (x - before_mean) * log.signum() >= log.abs() * share;
+        let held = window.iter().filter(|x| beyond(x, HALF)).count();
+        let least_nights = if noise.correlation > LASTING { LASTING_NIGHTS } else { 3 };
         let enough = ((window.len() as f64 * HOLDS) as usize + 1).max(least_nights);
-        let holds = held >= enough && window.last().is_some_and(beyond);
-        let first = window.iter().position(beyond).unwrap_or_default();
-        (holds && log.abs() >= least).then(|| Step {
+        let holds = held >= enough && window.last().is_some_and(|x| beyond(x, NEWEST));
+        let first = window.iter().position(|x| beyond(x, HALF)).unwrap_or_default();
+        (holds && log.abs() >= least && log * fit.size > 0.0).then(|| Step {
             first_day: points[first].day,
             log,
             error: error * noise.deviation * OF_MEDIAN,
@@ -142,6 +151,37 @@ impl<'a> Nights<'a> {
             excess,
         })
     }
+
+    /// The step that begins at the night `at`, by generalised least squares: of each night counts what the night before it does
+    /// not tell, bounded.
+    fn fit(&self, at: usize, before_mean: f64) -> Fit {
+        let noise = self.noise;
+        let far = far(self.values.len() - at);
+        let residual = |of: usize| ((self.values[of] - before_mean) / noise.deviation).clamp(-FARTHEST, FARTHEST);
+        let (mut sum, mut weight, mut lever) = (0.0, 0.0, 0.0);
+        for night in at..self.values.len() {
+            let gap = (self.points[night].day - self.points[night - 1].day).clamp(1, 60) as i32;
+            let told = noise.correlation.powi(gap);
+            let excess = 1.0 / noise.weight(&self.points[night]) - 1.0;
+            let deviation = (1.0 - told * told + excess).sqrt();
+            let news = ((residual(night) - told * residual(night - 1)) / deviation).clamp(-far, far);
+            let change = if night == at { 1.0 } else { 1.0 - told };
+            let of_step = change / deviation;
+            sum += of_step * news;
+            weight += of_step * of_step;
+            lever += of_step * (1.0 - told) / deviation;
+        }
+        Fit { size: sum / weight, weight, lever: lever / weight }
+    }
+}
+
+/// A step as it fits best, in deviations of a night.
+struct Fit {
+    size: f64,
+    /// One over its variance, if the level before were known.
+    weight: f64,
+    /// By how much it moves where the level before moves by one.
+    lever: f64,
 }
 
 #[cfg(test)]
@@ -150,7 +190,10 @@ mod tests {
     use crate::night::Kind;
 
     fn points(values: impl Iterator<Item = f64>) -> Vec<Point> {
-        values.enumerate().map(|(day, x)| Point { day: day as i64, x, error: 0.0, celsius: None, level: 0 }).collect()
+        values
+            .enumerate()
+            .map(|(day, x)| Point { day: day as i64, x, error: 0.0, celsius: None, level: 0, shared: None })
+            .collect()
     }
 
     fn noise() -> Noise {
@@ -179,5 +222,21 @@ mod tests {
     fn what_got_better_is_found_with_its_sign() {
         let all = points((0..70).map(|day| if day >= 65 { -0.2 } else { 0.0 }));
         assert!(step(&all, &noise(), 0.05, 4.5).unwrap().log < -0.1);
+    }
+
+    #[test]
+    fn a_shock_that_dies_away_is_no_step_and_missed_nights_are_counted() {
+        let alike = Noise { correlation: 0.6, ..noise() };
+        let shock = |day: i32| if day >= 60 { 0.18 * 0.6f64.powi(day - 60) } else { 0.0 };
+        for last in 63..75 {
+            assert_eq!(step(&points((0..last).map(shock)), &alike, 0.05, 4.2), None, "night {last}");
+        }
+        // Each of five nights that follow nights that were missed tells more than if it followed at once.
+        let mut apart = points((0..65).map(|day| if day >= 60 { 0.11 } else { 0.0 }));
+        let near = step(&apart, &alike, 0.05, 3.0).unwrap();
+        for (at, point) in apart.iter_mut().enumerate().skip(60) {
+            point.day += 3 * (at as i64 - 60);
+        }
+        assert!(step(&apart, &alike, 0.05, 3.0).unwrap().excess > near.excess);
     }
 }

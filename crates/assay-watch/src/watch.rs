@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Moved, What};
+use crate::event::{Event, Manner, Moved, What};
 use crate::night::{Condition, Conditions, Night};
+use crate::noise::median;
 use crate::series::{Found, Level, Series};
 
 /// Kelvin from the mean temperature of a level that are another condition.
@@ -16,6 +17,12 @@ const NIGHTS_OF_TEMPERATURE: u32 = 3;
 const NIGHTS_OF_LEVEL: u32 = 60;
 /// Figures that become worse within this number of days after the first are one event.
 const ONE_EVENT_DAYS: i64 = 14;
+/// So are steps that begin within this number of days of each other, as long as they are found within [`LATEST_JOIN_DAYS`].
+const SAME_STEP_DAYS: i64 = 5;
+/// See [`SAME_STEP_DAYS`].
+const LATEST_JOIN_DAYS: i64 = 60;
+/// Figures of other loads that tell what a night shares, at least.
+const LEAST_OTHERS: usize = 3;
 /// Events that are kept.
 const KEPT_EVENTS: usize = 500;
 
@@ -120,6 +127,10 @@ impl Watch {
         } else if hot {
             return false;
         } else {
+            // Nights without a temperature are not compared with those that have one.
+            if self.celsius.is_none() && night.conditions.celsius.is_some() {
+                self.series.iter_mut().for_each(Series::restart);
+            }
             self.conditions.complete(&night.conditions);
         }
         if let Some(now) = night.conditions.celsius {
@@ -141,6 +152,7 @@ impl Watch {
             let over = self.series[at].push(night.day, figure, night.conditions.celsius);
             pushed.push((at, over));
         }
+        self.note_shared(&pushed);
         let figures = self.series.len();
         let found = |series: &[Series], places: &[(usize, bool)]| -> Vec<(usize, bool, Found)> {
             let each = places.iter().filter_map(|(at, over)| Some((*at, *over, series[*at].found(figures, *over)?)));
@@ -172,21 +184,33 @@ impl Watch {
         self.report(night.day, worse, better, taken);
     }
 
+    /// Notes for each figure of the night what the figures of other loads show: the median of their distances.
+    fn note_shared(&mut self, pushed: &[(usize, bool)]) {
+        let distances: Vec<(usize, f64)> =
+            pushed.iter().filter_map(|(at, _)| Some((*at, self.series[*at].distance()?))).collect();
+        for (at, _) in pushed {
+            let load = self.series[*at].load.clone();
+            let others = distances.iter().filter(|(other, _)| self.series[*other].load != load);
+            let mut others: Vec<f64> = others.map(|(_, distance)| *distance).collect();
+            let shared = (others.len() >= LEAST_OTHERS).then(|| median(&mut others));
+            self.series[*at].note_shared(shared);
+        }
+    }
+
     fn report(&mut self, day: i64, mut worse: Vec<Moved>, better: Vec<Moved>, taken: &mut Taken) {
         // What belongs to an event that is open joins it, without another message. What follows after somebody has seen the
         // event is news.
-        let open =
-            self.events.iter_mut().rev().filter(|event| !event.acknowledged).find_map(|event| match &mut event.what {
-                What::Worse { figures } if day - event.day <= ONE_EVENT_DAYS => Some(figures),
-                _ => None,
-            });
-        if let Some(figures) = open {
-            let known = |moved: &Moved, figures: &[Moved]| {
-                figures.iter().any(|one| one.load == moved.load && one.figure == moved.figure)
-            };
-            let (again, joins): (Vec<_>, Vec<_>) = worse.into_iter().partition(|moved| known(moved, figures));
+        let open = self.events.iter_mut().rev().filter(|event| !event.acknowledged);
+        let open = open.filter(|event| day - event.day <= LATEST_JOIN_DAYS);
+        let open = open.filter_map(|event| match &mut event.what {
+            What::Worse { figures } => Some((event.day, figures)),
+            _ => None,
+        });
+        for (begun, figures) in open {
+            let (joins, news): (Vec<_>, Vec<_>) =
+                worse.into_iter().partition(|moved| joins(moved, day, begun, figures));
             figures.extend(joins);
-            worse = again;
+            worse = news;
         }
         if !worse.is_empty() {
             taken.events.push(self.event(day, What::Worse { figures: worse }));
@@ -249,10 +273,21 @@ impl Watch {
     }
 }
 
+/// Whether a figure that became worse belongs to an event of the night `begun` with these figures: it is soon after, or what
+/// changed in it did so in the same days; a figure that the event has already is news.
+fn joins(moved: &Moved, day: i64, begun: i64, figures: &[Moved]) -> bool {
+    let known = figures.iter().any(|one| one.load == moved.load && one.figure == moved.figure);
+    let together = |one: &Moved| {
+        let steps = one.manner == Manner::Step && moved.manner == Manner::Step;
+        steps && (one.since_day - moved.since_day).abs() <= SAME_STEP_DAYS
+    };
+    !known && (day - begun <= ONE_EVENT_DAYS || figures.iter().any(together))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Change, Manner};
+    use crate::event::Change;
     use crate::night::Kind;
 
     fn moved(load: &str) -> Moved {
@@ -274,5 +309,33 @@ mod tests {
         assert!(watch.acknowledge(1));
         assert_eq!(told(&mut watch, 14, "mixed"), 1, "the event was seen before this load fell");
         assert_eq!(watch.open().count(), 1);
+    }
+
+    #[test]
+    fn steps_of_the_same_days_are_one_event_however_late_one_is_found() {
+        let mut watch = Watch::default();
+        let told = |watch: &mut Watch, day, moved| {
+            let mut taken = Taken::default();
+            watch.report(day, vec![moved], Vec::new(), &mut taken);
+            taken.events.len()
+        };
+        let since = |load, since_day| Moved { since_day, ..moved(load) };
+        assert_eq!(told(&mut watch, 100, since("read", 97)), 1);
+        assert_eq!(told(&mut watch, 125, since("write", 101)), 0, "it fell in the same days");
+        assert_eq!(told(&mut watch, 125, since("read", 120)), 1, "it fell again");
+        assert_eq!(told(&mut watch, 130, since("mixed", 103)), 0, "within two weeks of the second event");
+        assert_eq!(told(&mut watch, 150, since("other", 140)), 1, "another step");
+    }
+
+    #[test]
+    fn nights_with_a_temperature_are_not_compared_with_those_without() {
+        let mut watch = Watch::default();
+        for day in 0..40 {
+            let figure = crate::night::Figure { load: "read".into(), kind: Kind::Rate, log: 7.0, error: None, n: 3 };
+            let conditions = Conditions { celsius: (day >= 30).then_some(25.0), ..Conditions::default() };
+            let night = Night { day, conditions, figures: vec![figure], counters: Vec::new() };
+            assert_eq!(watch.take(&night, &mut || None).events, []);
+        }
+        assert_eq!(watch.levels()[0].since_day, 30);
     }
 }
