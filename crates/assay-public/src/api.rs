@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::answers::{self, Failure, JSON, of_snapshot, tagged};
 use crate::answers::{Asked, Named};
 use crate::app::App;
-use crate::derived::observation_texts;
+use crate::derived::{self, observation_texts};
 use crate::digest::{Entry, Text};
 use crate::intake::{self, LARGEST, is_id, too_large};
 use crate::intake::{Fault, Refusal};
@@ -181,7 +181,7 @@ pub(crate) async fn withdraw(State(app): Shared, Named(id): Named, headers: Head
         // Its state may have changed meanwhile.
         let there = store::find(connection, &id)?;
         if let Some(there) = &there {
-            store::withdraw(connection, there, Reason::new(Code::Asked, "its owner took it back"))?;
+            derived::withdraw(connection, there, Reason::new(Code::Asked, "its owner took it back"))?;
         }
         store::find(connection, &id)
     });

@@ -232,8 +232,8 @@ fn decide(args: &DecideArgs, state: State) -> Done<ExitCode> {
     let database = args.database.open()?;
     let there = found(database.with(|connection| store::find(connection, &args.id))?, &args.id)?;
     let done = database.write(|connection| match state {
-        State::Held => store::hold(connection, &there, &args.reason),
-        _ => store::withdraw(connection, &there, Reason::new(Code::ByOperator, &*args.reason)),
+        State::Held => derived::hold(connection, &there, &args.reason),
+        _ => derived::withdraw(connection, &there, Reason::new(Code::ByOperator, &*args.reason)),
     })?;
     if !done {
         return Err(format!("record {} is gone, or changed meanwhile; look at it again", args.id).into());

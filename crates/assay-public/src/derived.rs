@@ -6,7 +6,7 @@ use assay_core::observation::Observation;
 
 use crate::database::{Connection, DatabaseError, Value};
 use crate::digest::{Entry, Row, Texts};
-use crate::states::{Standing, State};
+use crate::states::{Code, Reason, Standing, State};
 use crate::store::{Kept, next_change, note, reasons_text};
 
 type Done<T> = Result<T, DatabaseError>;
@@ -238,4 +238,29 @@ pub fn observations(connection: &mut dyn Connection, ids: &[&str]) -> Done<Vec<O
     let damaged = |id: &str, error: serde_json::Error| DatabaseError::Damaged(format!("{id}: {error}"));
     let texts = observation_texts(connection, ids)?;
     texts.iter().map(|(id, text)| serde_json::from_str(text).map_err(|error| damaged(id, error))).collect()
+}
+
+// Decisions of owners and of the operator.
+
+/// Takes a document back, within a transaction. False where it is gone already.
+///
+/// # Errors
+/// [`DatabaseError`].
+pub fn withdraw(connection: &mut dyn Connection, there: &Kept, why: Reason) -> Done<bool> {
+    if there.standing.state == State::Withdrawn {
+        return Ok(false);
+    }
+    settle(connection, there, &Standing { state: State::Withdrawn, reasons: vec![why] }, None)
+}
+
+/// Holds a document by a decision of the operator, within a transaction. False where it is gone.
+///
+/// # Errors
+/// [`DatabaseError`].
+pub fn hold(connection: &mut dyn Connection, there: &Kept, why: &str) -> Done<bool> {
+    if there.standing.state == State::Withdrawn {
+        return Ok(false);
+    }
+    let reasons = vec![Reason::new(Code::ByOperator, why)];
+    settle(connection, there, &Standing { state: State::Held, reasons }, None)
 }

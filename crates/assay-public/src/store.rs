@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::database::{Connection, DatabaseError, Row, Value};
 use crate::intake::Submission;
-use crate::states::{Code, Reason, Receipt, Standing, State};
+use crate::states::{Reason, Receipt, Standing, State};
 
 type Done<T> = Result<T, DatabaseError>;
 
@@ -397,29 +397,4 @@ pub fn cite(connection: &mut dyn Connection, hash: &str, counts: [i64; 3]) -> Do
         ],
     )?;
     Ok(new)
-}
-
-// Decisions of owners and of the operator.
-
-/// Takes a document back, within a transaction. False where it is gone already.
-///
-/// # Errors
-/// [`DatabaseError`].
-pub fn withdraw(connection: &mut dyn Connection, there: &Kept, why: Reason) -> Done<bool> {
-    if there.standing.state == State::Withdrawn {
-        return Ok(false);
-    }
-    crate::derived::settle(connection, there, &Standing { state: State::Withdrawn, reasons: vec![why] }, None)
-}
-
-/// Holds a document by a decision of the operator, within a transaction. False where it is gone.
-///
-/// # Errors
-/// [`DatabaseError`].
-pub fn hold(connection: &mut dyn Connection, there: &Kept, why: &str) -> Done<bool> {
-    if there.standing.state == State::Withdrawn {
-        return Ok(false);
-    }
-    let reasons = vec![Reason::new(Code::ByOperator, why)];
-    crate::derived::settle(connection, there, &Standing { state: State::Held, reasons }, None)
 }

@@ -95,14 +95,14 @@ fn states(database: &Database) {
     let log = || database.with(|c| store::log(c, 0, 100)).unwrap();
     assert_eq!(log(), [], "what became public as it was sent is no decision");
     let stale = find(1);
-    assert!(database.write(|c| store::hold(c, &stale, "looked odd")).unwrap());
-    assert!(!database.write(|c| store::hold(c, &stale, "again")).unwrap(), "its state changed meanwhile");
+    assert!(database.write(|c| derived::hold(c, &stale, "looked odd")).unwrap());
+    assert!(!database.write(|c| derived::hold(c, &stale, "again")).unwrap(), "its state changed meanwhile");
     let back = Standing { state: State::Received, reasons: Vec::new() };
     assert!(database.write(|c| derived::settle(c, &find(1), &back, None)).unwrap());
     assert_eq!(judge_waiting(database, 10).unwrap(), 1);
     let why = || Reason::new(Code::Asked, "taken back");
-    assert!(database.write(|c| store::withdraw(c, &find(2), why())).unwrap());
-    assert!(!database.write(|c| store::withdraw(c, &find(2), why())).unwrap());
+    assert!(database.write(|c| derived::withdraw(c, &find(2), why())).unwrap());
+    assert!(!database.write(|c| derived::withdraw(c, &find(2), why())).unwrap());
     assert_eq!(database.with(|c| store::document(c, &id_of(2))).unwrap(), None, "its bytes are gone");
     assert!(matches!(submit(database, "alice", Of { seed: 2, ..Of::default() }), Submitted::Taken(_)));
     let changes: Vec<(String, String)> = log().into_iter().map(|entry| (entry.from, entry.to)).collect();
