@@ -23,6 +23,8 @@ use crate::timeout::{NoAnswer, SLOW, SYNC, no_thread, within};
 use crate::together::{Ability, AbleLoad, CommonLoad, CommonLoads, timed};
 use crate::{budget, scratch};
 
+/// A full queue may take this long even where no time is left: the last load of a short suite is worth it.
+const LONGEST_DRAIN: Duration = Duration::from_secs(1);
 /// A repeat in which the process was stopped is made again this often: where it is stopped over and over
 /// (cpulimit(1) does that, ten times a second) there is no figure.
 const MOST_AGAIN: u32 = 3;
@@ -485,8 +487,9 @@ impl Session<'_> {
         });
     }
 
-    /// Why a load that all hosts run cannot be run here; `None` where it can.
-    pub(super) fn cannot_run_common(&self, entry: &LoadEntry, span: u64) -> Option<Shortfall> {
+    /// Why a load that all hosts run cannot be run here in a repeat of `slot`; `None` where it can. Where no time is left, the
+    /// first repeat of each workload has some all the same ([`crate::budget::Budget::first_slot`]).
+    pub(super) fn cannot_run_common(&self, entry: &LoadEntry, span: u64, slot: Duration) -> Option<Shortfall> {
         let fitted = entry.fitted.as_ref().filter(|_| entry.common)?;
         if no_room(fitted, span) || fitted.block.0.saturating_mul(u64::from(fitted.jobs)) > span {
             return Some(Shortfall::CommonBlocks);
@@ -496,7 +499,8 @@ impl Session<'_> {
         }
         let in_flight = f64::from(fitted.queue_depth) * f64::from(fitted.jobs);
         let seconds = self.pace.expected(fitted)? * in_flight;
-        (seconds > self.budget.left().as_secs_f64()).then_some(Shortfall::CommonInFlight)
+        let longest = self.budget.left().max(slot).max(LONGEST_DRAIN);
+        (seconds > longest.as_secs_f64()).then_some(Shortfall::CommonInFlight)
     }
 }
 

@@ -64,7 +64,7 @@ impl Session<'_> {
         let place = MeasuredPart::for_workload(&self.request.suite.workloads, index, self.draft.settings().span_bytes);
         let span = place.span_bytes;
         self.fitted(entry, turn.slot);
-        entry.cannot = self.cannot_run_common(entry, span);
+        entry.cannot = self.cannot_run_common(entry, span, turn.slot);
         if entry.cannot.is_some() {
             return Ok(None);
         }

@@ -12,7 +12,7 @@ use assay_core::record::Measurement;
 use assay_core::suite::{Analysis, SuiteWorkload, members};
 use assay_core::units::nanoseconds;
 use assay_core::workload::{Op, Workload};
-use assay_engine::{EngineKind, LiveSample, RepeatReport, Target, wall_clock};
+use assay_engine::{EngineKind, LiveSample, RepeatReport, Target, monotonic, wall_clock};
 use assay_stats::{geometric, geometric_until_known};
 
 use super::plan::{LoadEntry, Next, Planned, Turn, completed, reported_at_end};
@@ -179,8 +179,10 @@ impl Session<'_> {
             }
             word
         });
-        self.waited_for_others(waited);
         let at_ns = if let Word::Begin(start) = word { Some(start.at_ns) } else { None };
+        // It is made ready in the last part of this time, and a host by itself begins then.
+        let ahead = at_ns.map_or(0, |at_ns| at_ns.saturating_sub(monotonic()));
+        self.waited_for_others(waited + Duration::from_nanos(ahead));
         planned.iter_mut().for_each(|planned| planned.spec.begin_at_ns = at_ns);
         word
     }

@@ -168,14 +168,35 @@ fn a_load_of_all_hosts_that_cannot_run_here_says_why() {
     assert!(session.lay_out());
     let mut entry = session.entries().remove(0);
     entry.fitted = Some(entry.asked.clone());
-    assert_eq!(session.cannot_run_common(&entry, 2048), None, "its own loads are fitted");
+    let short = Duration::from_millis(118);
+    assert_eq!(session.cannot_run_common(&entry, 2048, short), None, "its own loads are fitted");
     entry.common = true;
-    assert_eq!(session.cannot_run_common(&entry, MIB), None);
-    assert_eq!(session.cannot_run_common(&entry, 4096), None, "as large as a block");
-    assert_eq!(session.cannot_run_common(&entry, 2048), Some(Shortfall::CommonBlocks));
+    assert_eq!(session.cannot_run_common(&entry, MIB, short), None);
+    assert_eq!(session.cannot_run_common(&entry, 4096, short), None, "as large as a block");
+    assert_eq!(session.cannot_run_common(&entry, 2048, short), Some(Shortfall::CommonBlocks));
     // An operation takes longer than all that is left.
     session.pace.note(Op::Write, Pattern::Random, 4096, false, 0.01);
-    assert_eq!(session.cannot_run_common(&entry, MIB), Some(Shortfall::CommonInFlight));
+    assert_eq!(session.cannot_run_common(&entry, MIB, short), Some(Shortfall::CommonInFlight));
+}
+
+/// In a cluster the loads before had taken all of the five seconds, and most nodes left the last load out although their first
+/// repeat of it had its time.
+#[test]
+fn a_load_of_all_hosts_is_not_left_out_for_want_of_time() {
+    let (dir, mut listener) = (tempfile::tempdir().unwrap(), Listener::default());
+    let mut session = begun(dir.path(), &Control::default(), &mut listener);
+    assert!(session.lay_out());
+    let mut entry = session.entries().remove(0);
+    (entry.fitted, entry.common) = (Some(entry.asked.clone()), true);
+    session.budget = Budget::new(Duration::ZERO, 8 * MIB);
+    assert_eq!(session.budget.left(), Duration::ZERO);
+    session.pace.note(Op::Write, Pattern::Random, 4096, false, 20.0);
+    let slot = session.budget.first_slot(Duration::ZERO, 1);
+    assert_eq!(session.cannot_run_common(&entry, MIB, slot), None, "50 ms an operation");
+    let turn = Turn { round: 0, done: 0, total: 1, slot, weights: 2, may_write: None };
+    assert!(session.plan(&mut entry, None, turn).unwrap().is_some());
+    session.pace.note(Op::Write, Pattern::Random, 4096, false, 0.5);
+    assert_eq!(session.cannot_run_common(&entry, MIB, slot), Some(Shortfall::CommonInFlight), "two seconds");
 }
 
 /// The suite of [`request`] at QD8, which leaves what is known.
