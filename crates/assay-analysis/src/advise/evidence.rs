@@ -371,9 +371,9 @@ impl EvidenceFigure {
         }
     }
 
-    /// The upper bound of a unit where there is only one value. The value may be off by as much as units of a model
-    /// differ. The best of several runs is above the usual figure of the unit, by as much as days differ. `None` where
-    /// there are more values.
+    /// The knowledge about a unit of which there is only one value. The value may be off by as much as units of a model
+    /// differ, which is more than repeats and days do. The best of several runs is above the usual figure of the unit, by
+    /// as much as days differ, and an upper bound. `None` where there are more values.
     pub(super) fn single(&self) -> Result<Option<Posterior>, AdviseError> {
         if self.posterior.error().is_some() {
             return Ok(None);

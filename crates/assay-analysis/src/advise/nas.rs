@@ -326,8 +326,9 @@ fn nas_row(
     let held = local.marks.contains(&Mark::BusLimited) || subject.at_ceiling(load, quantity);
     let by_figures = found.verdict;
     found.verdict = one_way(by_figures, single.is_some(), local.marks.contains(&Mark::BestOf), held);
-    // One value gives no chance, but where it bounds the medium far below the share.
-    found.probability = found.probability.filter(|_| single.is_none() || found.verdict == NasVerdict::Nas);
+    // One value gives a chance only where it decides: how its repeats vary is assumed.
+    let decides = matches!(found.verdict, NasVerdict::Local | NasVerdict::Nas);
+    found.probability = found.probability.filter(|_| single.is_none() || decides);
     let terms = found.share.terms.iter();
     let terms = terms.map(|(l, rate)| ShareTerms { term: limits.term(*l), bytes_per_second: *rate }).collect();
     let break_even = found.break_even;
@@ -355,14 +356,14 @@ fn nas_row(
     }))
 }
 
-/// Limits a verdict where figures are one-sided bounds. One value and the best of several runs are upper bounds, so
-/// they can lose but not win. A figure that was limited by its bus is a lower bound, so it can win but not lose.
+/// Limits a verdict where figures are one-sided bounds. The best of several runs is an upper bound, so it can lose but not
+/// win. A figure that was limited by its bus is a lower bound, so it can win but not lose. One value decides where it lies
+/// as far from the share as units of a model differ at most; nearer to it, repeats have to show how they vary.
 fn one_way(verdict: NasVerdict, single: bool, best_of: bool, held: bool) -> NasVerdict {
     match verdict {
         NasVerdict::Nas if held => NasVerdict::CannotTell(Need::Bus),
         NasVerdict::Local if best_of => NasVerdict::CannotTell(Need::BestOf),
-        NasVerdict::Nas | NasVerdict::CannotTell(Need::Volume) => verdict,
-        _ if single => NasVerdict::CannotTell(Need::Repeats),
+        NasVerdict::CannotTell(need) if single && need != Need::Volume => NasVerdict::CannotTell(Need::Repeats),
         other => other,
     }
 }

@@ -289,7 +289,7 @@ pub enum NasVerdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
-    /// More repeats: one value has no interval.
+    /// More repeats: one value has no interval, and is not far enough from the share.
     Repeats,
     /// More measurements: the mean is not known well enough.
     MoreMeasurements,

@@ -27,8 +27,11 @@ fn a_gigabit_over_28_nodes_and_the_six_cards() {
         let row = &found.models[0].rows[0];
         // The slowest of them reads 5.047 MB/s: all are above a share of the line.
         assert!(row.local.value > found.line_share.unwrap(), "{}", card.id);
-        assert_eq!((row.limit, row.verdict), (Term::Wire, NasVerdict::CannotTell(Need::Repeats)));
-        assert_eq!((row.probability, row.local.n), (None, 1));
+        // One value may be as far off as units are: 42 % at 95 % to one side, beside the margin of 10 %.
+        let far = row.ratio > 1.1 * 1.43;
+        let expected = if far { NasVerdict::Local } else { NasVerdict::CannotTell(Need::Repeats) };
+        assert_eq!((row.limit, row.verdict), (Term::Wire, expected), "{}: {}", card.id, row.ratio);
+        assert_eq!((row.probability.is_some(), row.local.n), (far, 1));
         assert!(found.excluded.is_empty(), "it has other loads too: {:?}", found.excluded);
     }
     let slowest = published("samsung-evo-plus-64gb/ca").unwrap();
@@ -234,8 +237,8 @@ fn another_bus_moves_only_what_ended_at_the_bus() {
     assert_eq!(ask(22.9, true, 20e6, 28), None, "this bus gives less");
 }
 
-/// A bound decides in one direction: what the bus held wins and does not lose, the best of several runs and one value lose and do
-/// not win.
+/// A bound decides in one direction: what the bus held wins and does not lose, the best of several runs loses and does not win.
+/// One value decides where it is far from the share: it did not at a factor of 70.
 #[test]
 fn bounds_decide_in_one_direction() {
     let row = |megabytes: &[f64], nodes: u32, change: &dyn Fn(&mut Observation)| {
@@ -260,7 +263,10 @@ fn bounds_decide_in_one_direction() {
     assert!(one.verdict == NasVerdict::Nas && one.probability.is_some_and(|p| p < 0.05), "{one:?}");
     let near = row(&[22.9], 5, &|_| {});
     assert_eq!((near.verdict, near.probability), (NasVerdict::CannotTell(Need::Repeats), None));
-    assert_eq!(row(&[22.9], 28, &|_| {}).verdict, NasVerdict::CannotTell(Need::Repeats));
+    // Above 35.3 it is local: 22.9 against 20.8 is not, and against 4.5, the share of 28 nodes, it is.
+    assert_eq!(row(&[22.9], 6, &|_| {}).verdict, NasVerdict::CannotTell(Need::Repeats));
+    let far = row(&[22.9], 28, &|_| {});
+    assert!(far.verdict == NasVerdict::Local && far.probability.is_some_and(|p| p > 0.95), "{far:?}");
     assert_eq!(row(&[22.9], 2, held).verdict, NasVerdict::CannotTell(Need::Bus));
     // The best of several runs as one value is close to an upper bound of the medium.
     assert_eq!(row(&[22.9], 4, best).verdict, NasVerdict::Nas);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use assay_analysis::advise::{Even, Link, NasAdvice, NasModel, NasRow, NasVerdict, Need, Term, VolumeTogether, WhatIf};
 use assay_analysis::{ASSUMED_DAYS, Load, Quantity};
 use assay_core::text::{capitalised, clean};
-use assay_core::units::{Bytes, counted, figures, probability, rate};
+use assay_core::units::{Bytes, counted, figures, multiple, probability, rate};
 
 use super::parts::{
     FIGURE, ONE_VALUE, Parts, exact_cells, figure_cells, figure_text, left_out_items, marks_text, percent,
@@ -89,14 +89,14 @@ fn sentence(advice: &NasAdvice) -> String {
         return format!("{decided}{unknown}.");
     }
     let why = if needs(Need::Repeats) == total {
-        ONE_VALUE.to_owned()
+        format!("{ONE_VALUE}, as the difference is too small to be decided by one")
     } else {
         let mut parts = Vec::new();
         let held = format!("are open because {} (--what-if bus=RATE, or measure on a faster one)", held(advice));
         for (need, words) in [
             (Need::Bus, held.as_str()),
             (Need::BestOf, "are the best of several runs, more than the medium does on average (measure it)"),
-            (Need::Repeats, "have one value without an interval (measure with 3 repeats)"),
+            (Need::Repeats, "have one value without an interval, too near to the share (measure with 3 repeats)"),
             (Need::MoreMeasurements, "have too wide an interval (measure more units or repeats)"),
             (
                 Need::VolumeDays,
@@ -134,19 +134,33 @@ fn bound(p: f64, sign: char, words: &str) -> String {
     if text.starts_with(sign) { text } else { format!("{text} {words}") }
 }
 
-/// What the estimates say where the intervals do not decide: `by the estimates local flash is faster in 4 of them`.
+/// What the estimates say where the intervals do not decide, and how large the difference looks: `by the estimates, local
+/// flash is faster in 4 of them, by a factor of 1.2 to 3.5`.
 fn by_estimate(advice: &NasAdvice) -> String {
-    let open: Vec<&NasRow> = rows(advice).filter(|r| matches!(r.verdict, NasVerdict::CannotTell(_))).collect();
-    let faster = open.iter().filter(|r| r.ratio > 1.0).count();
-    let all = open.len();
-    let of = match (faster, all) {
-        (0, 1) => "the NAS is faster".to_owned(),
-        (1, 1) => "local flash is faster".to_owned(),
-        (0, _) => format!("the NAS is faster in all {all} of them"),
-        _ if faster == all => format!("local flash is faster in all {all} of them"),
-        _ => format!("local flash is faster in {faster} of them"),
+    let open = || rows(advice).filter(|r| matches!(r.verdict, NasVerdict::CannotTell(_)));
+    let faster: Vec<f64> = open().map(|r| r.ratio).filter(|ratio| *ratio > 1.0).collect();
+    let slower: Vec<f64> = open().map(|r| r.ratio).filter(|ratio| *ratio <= 1.0).map(f64::recip).collect();
+    let all = faster.len() + slower.len();
+    // What the volume itself gives is not known: the link bounds it from above.
+    let bounded = open().any(|r| r.ratio <= 1.0 && r.verdict == NasVerdict::CannotTell(Need::Volume));
+    let (is, of_most) = if bounded { ("may be", "at most ") } else { ("is", "") };
+    let local = |of: &str| format!("local flash is faster{of}, by a factor of {}", factors(&faster));
+    let nas = |of: &str| format!("the NAS {is} faster{of}, by a factor of {of_most}{}", factors(&slower));
+    let of = match (faster.len(), all) {
+        (0, 1) => nas(""),
+        (1, 1) => local(""),
+        (0, _) => nas(&format!(" in all {all} of them")),
+        (some, _) if some == all => local(&format!(" in all {all} of them")),
+        (some, _) => format!("{}, and {}", local(&format!(" in {some} of them")), nas(&format!(" in {}", all - some))),
     };
     format!("by the estimates, {of}")
+}
+
+/// `1.2 to 3.5`.
+fn factors(all: &[f64]) -> String {
+    let least = multiple(all.iter().copied().fold(f64::INFINITY, f64::min));
+    let most = multiple(all.iter().copied().fold(0.0, f64::max));
+    if least == most { least } else { format!("{least} to {most}") }
 }
 
 fn table(parts: &mut Parts, model: &NasModel) {
@@ -343,7 +357,12 @@ fn behind(parts: &mut Parts, advice: &NasAdvice) {
     };
     let margin = percent(advice.margin);
     let few = shown(advice).any(|r| r.next_unit && r.local.n < 3);
-    let assumed = if few { "; with fewer than three units, 15 % variation between units is assumed" } else { "" };
+    let single = shown(advice).any(|r| r.local.n == 1 && r.probability.is_some());
+    let assumed = match (few, single) {
+        (true, _) => "; with fewer than three units, 15 % variation between units is assumed",
+        (false, true) => "; of one value, a variation of 15 % is assumed, as units of a model have",
+        (false, false) => "",
+    };
     parts.item(
         "chance",
         &format!("probability that local is faster than the share by more than {margin}, {about}{assumed}"),
@@ -412,7 +431,8 @@ mod tests {
     fn the_headline_says_what_is_decided_and_what_the_estimates_say_of_the_rest() {
         assert_eq!(
             asked("sandisk-ultra-a1", None).finding,
-            "Local flash wins in 6 of 12 loads; the other 6 are undecided; by the estimates, local flash is faster in 4 of them."
+            "Local flash wins in 6 of 12 loads; the other 6 are undecided; by the estimates, local flash is faster in 4 of them, by a \
+             factor of 1.23 to 2.58, and the NAS is faster in 2, by a factor of 1.34 to 3.48."
         );
     }
 
