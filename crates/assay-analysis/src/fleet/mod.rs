@@ -9,7 +9,8 @@ mod tests;
 
 pub use loads::{Beside, FleetRow, LoadRow, NoSum, NodeFigure, NodesTogether};
 pub use odd::{
-    BelowAt, BelowNode, Inseparable, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, PlaceEffect, SlotResults, SlotRow,
+    BelowAt, BelowNode, Inseparable, NodeGroups, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, PlaceEffect,
+    SlotResults, SlotRow,
 };
 pub use report::{Against, FleetReport, LoadLoss, NodeLoss, NotCompared, Starts, Sum, report, starts};
 pub use run::{Doubt, FleetRun, Node};

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_core::cluster::{FAR_BELOW, SettledLoad};
+use assay_core::estimate::Estimate;
 use assay_core::medium::Mounted;
 use assay_core::observation::Observation;
+use assay_stats::geometric;
+use assay_stats::rank::GROUPS_ALPHA;
 pub use assay_stats::rank::ODD_ALPHA;
 use serde::Serialize;
 
@@ -15,8 +18,10 @@ use crate::compare::{CompareRequest, RecordGroup, under};
 use crate::exclusion::{Achieved, Reason, result_of};
 use crate::identity::{identity, suite};
 use crate::load::Load;
-use crate::quantity::displayed;
-use crate::rank::{LoadRanking, Notice, RankError, RankOptions, RankRemark, RankReport, SlotWarning, Unresolved, rank};
+use crate::quantity::{Quantity, displayed};
+use crate::rank::{
+    LoadRanking, Notice, RankError, RankOptions, RankRemark, RankReport, SlotWarning, UnitGroups, Unresolved, rank,
+};
 
 /// The number of nodes that get an interval: those that deviate most. Longer lists are not read.
 const MOST_INTERVALS: usize = 20;
@@ -31,10 +36,14 @@ pub struct OddNodes {
     pub again: Vec<OddNode>,
     /// Models whose units differ although no unit can be named, with the load and the largest ratio.
     pub disagree: Vec<(String, String, f64)>,
+    /// Nodes that form two groups under a load, the pair of groups that is furthest apart first.
+    pub groups: Vec<NodeGroups>,
     /// Units that were tested, under the load with the largest number.
     pub tested: usize,
     /// The probability that a node is named although all are equal, over all loads.
     pub alpha: f64,
+    /// The probability that nodes form two groups although all are equal, over all loads.
+    pub groups_alpha: f64,
     /// Why nothing could be tested; null where it could.
     #[serde(serialize_with = "displayed")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
@@ -80,14 +89,40 @@ pub struct OddAt {
     pub high: Option<f64>,
 }
 
+/// Two groups of nodes of a model under a load. Neither is odd: half of the nodes are no exception.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NodeGroups {
+    /// The model.
+    pub model: String,
+    /// Title of the load.
+    pub title: String,
+    /// The figure.
+    pub quantity: Quantity,
+    /// Numbers of the nodes with the lower figures, the lowest first.
+    pub low: Vec<usize>,
+    /// Numbers of the nodes with the higher figures.
+    pub high: Vec<usize>,
+    /// Geometric mean of the lower figures, with its interval over nodes.
+    pub low_figure: Estimate,
+    /// The same of the higher ones.
+    pub high_figure: Estimate,
+    /// Geometric mean of the lower figures over that of the higher ones.
+    pub ratio: f64,
+    /// Whether they have to be measured again: one group was measured once, on disturbed hosts.
+    pub again: bool,
+}
+
 /// Odd nodes of a run, by the rule of the ranking.
-pub(super) fn odd(run: &FleetRun, ranked: Result<&RankReport, NotRanked>) -> OddNodes {
+pub(super) fn odd(run: &FleetRun, ranked: Result<&RankReport, NotRanked>, loads: &[LoadRow]) -> OddNodes {
     let nothing = OddNodes {
         odd: Vec::new(),
         again: Vec::new(),
         disagree: Vec::new(),
+        groups: Vec::new(),
         tested: 0,
         alpha: ODD_ALPHA,
+        groups_alpha: GROUPS_ALPHA,
         refusal: None,
     };
     let report = match ranked {
@@ -100,6 +135,10 @@ pub(super) fn odd(run: &FleetRun, ranked: Result<&RankReport, NotRanked>) -> Odd
     for ranking in std::iter::once(&report.primary).chain(&report.exploratory) {
         found.tested = found.tested.max(ranking.odd_tested);
         for one in &ranking.odd {
+            if let Some(groups) = &one.groups {
+                found.groups.extend(groups_of(&owners, one, groups, ranking, loads));
+                continue;
+            }
             let Some(unit) = &one.unit else {
                 if one.heavy_tails {
                     heavy_tails.push((&one.model, &ranking.title));
@@ -121,6 +160,7 @@ pub(super) fn odd(run: &FleetRun, ranked: Result<&RankReport, NotRanked>) -> Odd
         all.iter_mut().for_each(|odd| odd.at.sort_by(|a, b| furthest(b).total_cmp(&furthest(a))));
         all.sort_by(|a, b| furthest(&b.at[0]).total_cmp(&furthest(&a.at[0])));
     }
+    found.groups.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
     intervals(run, report, &mut found);
     found
 }
@@ -131,6 +171,38 @@ fn add(all: &mut Vec<OddNode>, node: usize, one: &Unresolved, unit: &str, rankin
         Some(known) => known.at.push(at),
         None => all.push(OddNode { node, model: one.model.clone(), unit: unit.to_owned(), at: vec![at] }),
     }
+}
+
+/// The nodes of two groups of units; `None` where one has no figure that counts.
+fn groups_of(
+    owners: &BTreeMap<(String, String), Vec<usize>>,
+    one: &Unresolved,
+    groups: &UnitGroups,
+    ranking: &LoadRanking,
+    loads: &[LoadRow],
+) -> Option<NodeGroups> {
+    let row = loads.iter().find(|row| row.title == ranking.title)?;
+    let nodes = |units: &[String]| -> Vec<usize> {
+        let of = |unit: &String| owners.get(&(one.model.clone(), unit.clone())).cloned().unwrap_or_default();
+        units.iter().flat_map(of).collect()
+    };
+    let figure = |nodes: &[usize]| {
+        let values = nodes.iter().filter_map(|at| Some(row.figures.get(*at)?.as_ref()?.estimate.point));
+        geometric(&values.collect::<Vec<f64>>())
+    };
+    let (low, high) = (nodes(&groups.low), nodes(&groups.high));
+    let (low_figure, high_figure) = (figure(&low)?, figure(&high)?);
+    Some(NodeGroups {
+        model: one.model.clone(),
+        title: ranking.title.clone(),
+        quantity: row.quantity,
+        low,
+        high,
+        low_figure,
+        high_figure,
+        ratio: one.ratio,
+        again: one.again,
+    })
 }
 
 fn furthest(at: &OddAt) -> f64 {

@@ -83,7 +83,7 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
         excluded.extend(left_out);
     }
     let ranked = if records.is_empty() { Err(NotRanked::NoRecord) } else { ranked(&records) };
-    let odd: OddNodes = odd(counted, ranked.as_ref().map_err(Clone::clone));
+    let odd: OddNodes = odd(counted, ranked.as_ref().map_err(Clone::clone), &found);
     // Of a small test area writes are left out on purpose, so their absence is no reason to name.
     let small_records: Vec<&String> = apart
         .iter()

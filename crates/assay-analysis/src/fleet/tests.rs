@@ -111,6 +111,40 @@ fn what_makes_figures_suspect_is_gathered_over_nodes() {
     assert!(said(records(3)).suspect.is_empty());
 }
 
+/// Five of fourteen nodes at three quarters of the speed are no odd nodes, and "none is odd" hid them.
+#[test]
+fn nodes_that_form_two_groups_are_told_with_their_figures() {
+    let slow: Vec<usize> = (0..14).filter(|at| at % 3 == 1).collect();
+    let scaled = |ratio: f64| {
+        let mut all = records(14);
+        for (at, record) in all.iter_mut().enumerate() {
+            let own = if slow.contains(&at) { ratio } else { 1.0 };
+            let factor = own * (1.0 + 0.01 * ((at * 7 % 5) as f64 - 2.0));
+            for measurement in &mut record.measurements {
+                (measurement.iops, measurement.bytes_per_second) = (None, None);
+                measurement.repeats.iter_mut().for_each(|repeat| {
+                    repeat.iops *= factor;
+                    repeat.bytes_per_second *= factor;
+                });
+            }
+        }
+        said(all).odd
+    };
+    let found = scaled(0.75);
+    assert!(found.odd.is_empty() && found.disagree.is_empty(), "{found:?}");
+    assert!(!found.groups.is_empty() && found.groups_alpha <= 0.025, "{found:?}");
+    for two in &found.groups {
+        let mut low = two.low.clone();
+        low.sort_unstable();
+        assert_eq!((&low, two.high.len(), two.again), (&slow, 9, false), "{two:?}");
+        assert!((0.72..0.78).contains(&two.ratio), "{two:?}");
+        let seen = two.low_figure.point / two.high_figure.point;
+        assert!((seen / two.ratio - 1.0).abs() < 1e-9 && two.low_figure.n == 5, "{two:?}");
+    }
+    let equal = scaled(0.99);
+    assert!(equal.groups.is_empty() && equal.odd.is_empty(), "{equal:?}");
+}
+
 /// A first look decides nothing of a node whose figure has a reason of its own not to count.
 #[test]
 fn a_failed_or_invalid_node_is_not_called_far_below() {

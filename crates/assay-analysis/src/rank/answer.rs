@@ -276,6 +276,19 @@ pub struct Unresolved {
     /// Units of the model with which a unit of this deviation would be named in 80 of 100 cases; `None` where it is
     /// named, and where no number is enough.
     pub needed: Option<u32>,
+    /// The two groups that the units form; `None` where they form none. `ratio` is then that of the lower group to the
+    /// higher one.
+    pub groups: Option<UnitGroups>,
+}
+
+/// Two groups of the units of a model, each by names of units, those with the lowest values first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnitGroups {
+    /// Units with the lower values.
+    pub low: Vec<String>,
+    /// Units with the higher values.
+    pub high: Vec<String>,
 }
 
 /// A unit that deviates, over all loads of a direction.

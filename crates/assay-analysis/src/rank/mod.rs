@@ -11,7 +11,8 @@ mod tests;
 pub(crate) use answer::Setting;
 pub use answer::{
     FailedRecord, FailureShare, LoadRanking, MediumFailure, ModelRow, OddUnitDeviation, PairRow, RankBasis,
-    RankOptions, RankRemark, RankReport, RankStanding, Ratio, Shares, SlotWarning, TwoSpeeds, UnitRow, Unresolved,
+    RankOptions, RankRemark, RankReport, RankStanding, Ratio, Shares, SlotWarning, TwoSpeeds, UnitGroups, UnitRow,
+    Unresolved,
 };
 pub use assay_stats::rank::{Better, Medal, Notice, Precedence, RankRefusal};
 pub use collect::{CeilingSource, UsedCeiling};

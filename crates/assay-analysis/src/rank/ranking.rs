@@ -14,7 +14,7 @@ use assay_stats::rank::{
 
 use super::answer::{
     LoadRanking, OddUnitDeviation, RankBasis, RankOptions, RankRemark, RankReport, Setting, Shares, SlotWarning,
-    Unresolved,
+    UnitGroups, Unresolved,
 };
 use super::collect::UnitUnderLoad;
 use super::composite::composite;
@@ -366,11 +366,17 @@ pub(super) fn odd(
         tested,
         heavy_tails,
         slot_known: fit.units_known(),
+        groups: None,
     };
     let mut all: Vec<Unresolved> =
         found.odd.iter().map(|o| new(&o.model, Some(o.unit.clone()), o.ratio, true, false)).collect();
     all.extend(found.disagree.iter().map(|d| new(&d.model, None, d.ratio, true, d.heavy_tails)));
     all.extend(found.untested.iter().map(|d| new(&d.model, None, d.ratio, false, d.heavy_tails)));
+    all.extend(found.groups.into_iter().map(|two| {
+        let again = [&two.low, &two.high].iter().any(|group| group.iter().all(|unit| once(&two.model, unit)));
+        let groups = Some(UnitGroups { low: two.low, high: two.high });
+        Unresolved { again, groups, needed: None, ..new(&two.model, None, two.ratio, true, false) }
+    }));
     (all, found.tested)
 }
 

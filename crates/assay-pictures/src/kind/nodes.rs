@@ -45,7 +45,10 @@ pub(super) fn title(report: &FleetReport) -> String {
     let measured = report.nodes.iter().filter(|node| node.record.is_some()).count();
     match odd.as_slice() {
         [] if report.odd.tested == 0 => format!("{measured} nodes, too few of a model to name an odd one"),
-        [] => format!("No node of {measured} is odd"),
+        [] => match report.odd.groups.first() {
+            Some(two) => format!("{measured} nodes form two groups: {} and {}", two.low.len(), two.high.len()),
+            None => format!("No node of {measured} is odd"),
+        },
         [one] => format!("{one} is odd among {measured} nodes"),
         several if several.len() > 4 => format!("{} of {measured} nodes are odd", several.len()),
         several => format!("{} are odd among {measured} nodes", several.join(", ")),

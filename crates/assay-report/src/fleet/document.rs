@@ -99,7 +99,9 @@ pub fn brief(report: &FleetReport) -> Document {
 fn nodes(report: &FleetReport) -> Table {
     let mut order: Vec<usize> = (0..report.nodes.len()).collect();
     let ended_well = |row: &FleetRow| row.complete && !row.medium_failed;
-    order.sort_by_key(|at| (!report.nodes[*at].odd, ended_well(&report.nodes[*at])));
+    // Of two groups, the lower one has the first rows.
+    let is_low = |at: &usize| report.odd.groups.iter().any(|two| two.low.contains(at));
+    order.sort_by_key(|at| (!report.nodes[*at].odd, ended_well(&report.nodes[*at]), !is_low(at)));
     let first = NodeColumns::from_report(report);
     let mut columns = first.titles();
     columns.extend([right("to median"), left("under")]);

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::fleet::{BelowAt, BelowNode, Beside, Doubt, FleetReport, FleetRow, NoSum, OddAt, OddNode};
+use assay_analysis::fleet::{
+    BelowAt, BelowNode, Beside, Doubt, FleetReport, FleetRow, NoSum, NodeGroups, OddAt, OddNode,
+};
 use assay_analysis::{Excluded, Reason};
 use assay_core::medium::Mounted;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, multiple, multiples, times, trimmed};
 
 use crate::change::{change, difference};
+use crate::headline::{in_words, unit};
 
 /// Names in a sentence; more are counted.
 const NAMED: usize = 5;
@@ -51,7 +54,7 @@ pub(super) fn finding(report: &FleetReport) -> String {
     if report.loads.is_empty() {
         return format!("{recorded}; there is no valid figure.");
     }
-    let more = [nodes_apart(report), loads_below(report), loads_unclear(report)]
+    let more = [node_groups(report), nodes_apart(report), loads_below(report), loads_unclear(report)]
         .into_iter()
         .flatten()
         .map(|words| format!("; {words}"));
@@ -131,6 +134,69 @@ fn node_place(report: &FleetReport, at: usize) -> Option<String> {
     not_mounted(row.mounted?, row.target.as_deref()?)
 }
 
+/// Nodes that form two groups: `the nodes form two groups under random write 4 KiB: 5 at 302 IOPS and 9 at 401 IOPS
+/// (−25 %), and likewise under 2 more loads`.
+fn node_groups(report: &FleetReport) -> Option<String> {
+    let all = &report.odd.groups;
+    let first = all.first()?;
+    let (alike, others): (Vec<_>, Vec<_>) = all[1..].iter().partition(|two| is_same_split(first, two));
+    let count_of = |these: &[&NodeGroups], words: &str| match these.len() {
+        0 => String::new(),
+        n => format!(", and {words} under {}", count(n, "more load")),
+    };
+    let more = count_of(&alike, "likewise") + &count_of(&others, "in other groups");
+    let again = if first.again { ", by one repeat on disturbed hosts: measure again" } else { "" };
+    let chance = trimmed(report.odd.groups_alpha * 100.0, 1);
+    Some(format!(
+        "the nodes form two groups under {}: {}{more}{again} (of equal nodes, that is seen by chance in {chance} % of runs)",
+        clean(&first.title),
+        group_figures(first)
+    ))
+}
+
+/// Whether the same nodes are in one group, whichever is the faster one.
+fn is_same_split(a: &NodeGroups, b: &NodeGroups) -> bool {
+    let sorted = |nodes: &[usize]| {
+        let mut nodes = nodes.to_vec();
+        nodes.sort_unstable();
+        nodes
+    };
+    let low = sorted(&a.low);
+    low == sorted(&b.low) || low == sorted(&b.high)
+}
+
+/// `5 at 302 ±4 IOPS and 9 at 401 ±3 IOPS (−25 %)`.
+fn group_figures(two: &NodeGroups) -> String {
+    let (unit, divisor) = unit(two.quantity, two.high_figure.point);
+    let figure = |estimate| in_words(estimate, divisor, unit);
+    format!(
+        "{} at {} and {} at {} ({})",
+        two.low.len(),
+        figure(&two.low_figure),
+        two.high.len(),
+        figure(&two.high_figure),
+        change(two.ratio, None)
+    )
+}
+
+/// Lines about two groups: who is in the smaller one, and what to look at.
+fn group_lines(report: &FleetReport) -> Vec<String> {
+    let line = |two: &NodeGroups| {
+        let (which, some) = if two.low.len() <= two.high.len() { ("lower", &two.low) } else { ("higher", &two.high) };
+        let mut some = some.clone();
+        some.sort_unstable();
+        let names: Vec<String> = some.iter().map(|at| node_name(report, *at)).collect();
+        format!("{}: {}; the {which} ones are {}", clean(&two.title), group_figures(two), names.join(", "))
+    };
+    let mut lines: Vec<String> = report.odd.groups.iter().map(line).collect();
+    if !lines.is_empty() {
+        let what = "compare firmware, date of manufacture, slot, hub and host of the two; media of two kinds are labelled as \
+                    two models (assay label)";
+        lines.push(what.to_owned());
+    }
+    lines
+}
+
 fn odd_nodes(report: &FleetReport) -> String {
     let found = &report.odd;
     let error = format!(
@@ -163,6 +229,7 @@ fn odd_nodes(report: &FleetReport) -> String {
                 difference(*ratio),
                 clean(title)
             ),
+            None if !found.groups.is_empty() => "no single node is odd".to_owned(),
             None => format!("none is odd ({error})"),
         },
         [one] => format!("{} is odd: {}; {error}", node_name(report, one.node), nodes_off(one)),
@@ -253,6 +320,9 @@ pub(super) fn facts(report: &FleetReport) -> Vec<(String, String)> {
     for (model, loads) in &differ {
         let words = format!("units differ by {}; no single one stands out", loads.join(", "));
         say("differ", format!("{}: {words}", clean(model)));
+    }
+    for line in group_lines(report) {
+        say("two groups", line);
     }
     for same in &report.same_unit {
         say("same unit", format!("{} name the same unit, and count as one", node_names(report, same)));

@@ -3,7 +3,7 @@
 use assay_analysis::Mark;
 use assay_analysis::rank::{
     CompositeKind, CompositeRanking, CompositeRow, LoadRanking, ModelRow, Notice, OddUnitDeviation, RankRemark,
-    RankReport, SlotWarning, Unresolved,
+    RankReport, SlotWarning, UnitGroups, Unresolved,
 };
 use assay_core::text::clean;
 use assay_core::units::{capacity, counted, figures, fixed, trimmed};
@@ -190,6 +190,18 @@ fn odd_unit(odd: &Unresolved, direction: &str) -> String {
     let culprit = if odd.slot_known { "" } else { ", as it may be the slot" };
     let depends = if odd.ranking_depends { "; the ranking depends on this unit" } else { "" };
     let swap = format!("; swap slots to check{culprit}{depends}");
+    if let Some(groups) = &odd.groups {
+        let again = if odd.again { "; measure again: one group was measured once, on disturbed hosts" } else { "" };
+        return format!(
+            "{model}: its {} units form two groups in {direction}: {} are at {} against the other {} ({}){again}; if they are \
+             two kinds under one name, label them as two models (assay label)",
+            odd.of,
+            groups.low.len(),
+            change(odd.ratio, None),
+            groups.high.len(),
+            some_units(groups)
+        );
+    }
     match (&odd.unit, odd.tested) {
         (Some(unit), _) if odd.again => {
             format!(
@@ -221,6 +233,20 @@ fn odd_unit(odd: &Unresolved, direction: &str) -> String {
             more_units(odd)
         ),
     }
+}
+
+/// Units that are named; more are counted.
+const NAMED: usize = 8;
+
+/// The units of the smaller group.
+fn some_units(groups: &UnitGroups) -> String {
+    let (which, some) =
+        if groups.low.len() <= groups.high.len() { ("lower", &groups.low) } else { ("higher", &groups.high) };
+    let mut names: Vec<String> = some.iter().take(NAMED).map(|unit| clean(unit)).collect();
+    if some.len() > NAMED {
+        names.push(format!("{} more", some.len() - NAMED));
+    }
+    format!("the {which} ones: {}", names.join(", "))
 }
 
 /// How many units would name the odd one.

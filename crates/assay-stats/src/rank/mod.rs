@@ -7,6 +7,7 @@
 
 mod entry;
 mod fit;
+mod groups;
 mod outlier;
 mod pairwise;
 mod ranking;
@@ -22,7 +23,8 @@ pub use entry::{
 pub use fit::{
     Components, Fit, ModelFit, OrderEffect, OutstandingSlot, SlotCheck, UnitFit, VarianceShares, fit, slot_check,
 };
-pub use outlier::{Disagreement, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};
+pub use groups::TwoGroups;
+pub use outlier::{Disagreement, GROUPS_ALPHA, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};
 pub use pairwise::{PairAnswer, PairComparison, PairDoubt, compare, compare_all};
 pub use ranking::{Better, Medal, ModelRanking, Pair, Ranked, rank, rank_sharing, tests};
 pub use resolution::{CampaignSize, Precision, precisions, smallest_ratio, studentized_range};

@@ -12,15 +12,17 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::fit::ModelFit;
+use super::groups::{LEAST_RATIO, TwoGroups, two_groups};
 use super::variances::{Spread, pooled};
 use crate::power;
 use crate::power::{LogDeviation, TTest};
 use crate::variation::{PRIOR_UNIT_DEGREES, PRIOR_UNIT_DEVIATION, further_unit};
 
-/// Smaller ratios are never reported, even if significant: units of one model do differ.
-const LEAST_RATIO: f64 = 1.15;
 /// Probability of any false alarm over all units and all loads examined together.
 pub const ODD_ALPHA: f64 = 0.05;
+/// Probability that the units of any model seem to form two groups ([`TwoGroups`]), over all loads examined together.
+/// It comes on top of [`ODD_ALPHA`].
+pub const GROUPS_ALPHA: f64 = ODD_ALPHA / 2.0;
 /// The fewest degrees of freedom over the other models that allow a test.
 const LEAST_DEGREES: u32 = 3;
 /// The number of units from which a model is its own reference, and the smallest number with which it may be where the
@@ -73,6 +75,8 @@ pub struct Oddities {
     /// Models whose units differ by more than 15 % where the other models are too few for a test, and models where
     /// heavy tails explain the difference.
     pub untested: Vec<Disagreement>,
+    /// Models without an odd unit whose units form two groups. Such a model is in none of the lists above.
+    pub groups: Vec<TwoGroups>,
     /// Units that were tested.
     pub tested: usize,
 }
@@ -93,12 +97,15 @@ pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {
         let each = alpha / all.max(1) as f64;
         if n >= OWN_REFERENCE.0 || others.is_none() && n >= OWN_REFERENCE.1 {
             let (odd, heavy_tails) = by_themselves(model, each);
-            if odd.is_empty() {
+            let groups =
+                if odd.is_empty() { two_groups(model, GROUPS_ALPHA / ODD_ALPHA * each * n as f64) } else { None };
+            if odd.is_empty() && groups.is_none() {
                 let least = if n < OWN_REFERENCE.0 { LEAST_RATIO } else { DIFFER };
                 let differ = disagreement(model).filter(|differ| heavy_tails || differ.ratio > least);
                 found.untested.extend(differ.map(|differ| Disagreement { heavy_tails, ..differ }));
             }
             found.odd.extend(odd);
+            found.groups.extend(groups);
             found.tested += n;
             continue;
         }
