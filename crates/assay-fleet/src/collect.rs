@@ -240,9 +240,9 @@ fn list(remote: &RemoteNode<'_>, program: &str, run: &str) -> Result<Vec<String>
 pub struct Cleaned {
     /// The node.
     pub node: String,
-    /// Paths that were removed.
+    /// What was removed: paths, or words.
     pub removed: Vec<String>,
-    /// Paths that assay did not make and left.
+    /// What stays: paths that assay did not make, or words.
     pub left: Vec<String>,
     /// Directory with records that were kept; empty where there is none.
     pub kept: String,
@@ -282,6 +282,51 @@ pub fn clean(
         }
     })?;
     Ok(all)
+}
+
+/// Has each node remove what killed runs left there, by the program on it: `assay fleet clean --via local`. With `records` also
+/// records that it measured for other machines. Calls `answered` with the name of each node that answered or failed.
+///
+/// # Errors
+/// Where the user ends it, or there is no thread.
+pub fn clean_by_ssh(
+    nodes: &[NodeEntry],
+    program: &str,
+    records: bool,
+    control: &Control,
+    answered: &(dyn Fn(&str) + Sync),
+) -> Result<Vec<Cleaned>, FleetError> {
+    each_at_once(nodes, control, |entry| {
+        let remote = RemoteNode { launcher: Launcher::Ssh, node: &entry.name };
+        let found = cleaned(&remote, &entry.target, program, records);
+        answered(&entry.name);
+        let mut row = match found {
+            Ok(row) => row,
+            Err(why) => Cleaned { refused: Some(bounded_reason(&why)), ..Cleaned::default() },
+        };
+        row.node.clone_from(&entry.name);
+        row
+    })
+}
+
+/// What a node says that it removed. Nothing of it is believed beyond its type and its length.
+fn cleaned(remote: &RemoteNode<'_>, target: &str, program: &str, records: bool) -> Result<Cleaned, String> {
+    let entry = format!("{}={target}", remote.node);
+    let more: &[&str] = if records { &["--records"] } else { &[] };
+    let words = [&[program, "fleet", "clean", "--via", "local", "--json"], more, &["--", &entry]].concat();
+    let said = remote.call(&words, LIST, WITHIN).map_err(|error| error.to_string())?;
+    let Ok(document) = serde_json::from_slice::<Value>(&said.out) else { return Err(said.last_words()) };
+    let row = &document["nodes"][0];
+    let texts = |name: &str| -> Vec<String> {
+        row[name].as_array().into_iter().flatten().filter_map(Value::as_str).map(bounded_reason).collect()
+    };
+    Ok(Cleaned {
+        node: String::new(),
+        removed: texts("removed"),
+        left: texts("left"),
+        kept: row["kept"].as_str().map(bounded_reason).unwrap_or_default(),
+        refused: row["reason"].as_str().map(bounded_reason),
+    })
 }
 
 #[cfg(test)]

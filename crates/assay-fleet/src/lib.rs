@@ -41,7 +41,7 @@ pub use ansible::{AnsibleEvent, NodeEvent, TaskStatus, remove_left_by_killed};
 pub use channel::{Channel, ChannelListener};
 pub use check::{CheckRequest, Different, FleetCheck, NodeCheck, Unfit};
 pub use clock::{Appointment, Clocks, Exchange, NodeClock, Offset};
-pub use collect::{Cleaned, Collected, Collection, Missing, NotFetched, clean};
+pub use collect::{Cleaned, Collected, Collection, Missing, NotFetched, clean, clean_by_ssh};
 pub use conduct::{Audience, Conduct, RunEvent, SuiteHandover, conduct, node_arguments};
 pub use coordinator::{Coordinator, Expected, Keep, NotKept};
 pub use error::{FleetError, NodeCause};

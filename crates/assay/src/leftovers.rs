@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_core::units::Bytes;
+use assay_core::units::{Bytes, counted};
 use assay_device::guard::HeldDevice;
 use assay_device::{Sysroot, look};
 use assay_verify::files;
@@ -87,6 +87,62 @@ impl Left {
             Self::Strange(reason) => reason.clone(),
         }
     }
+}
+
+/// What was removed of what killed runs and checks left in a directory, and what was not, in words.
+#[derive(Debug, Default)]
+pub(crate) struct RemovedLeft {
+    /// What was removed.
+    pub(crate) removed: Vec<String>,
+    /// What stays, and why.
+    pub(crate) left: Vec<String>,
+    /// Why not all was removed that could be.
+    pub(crate) refused: Option<String>,
+}
+
+impl RemovedLeft {
+    /// Whether there was nothing.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.removed.is_empty() && self.left.is_empty() && self.refused.is_none()
+    }
+}
+
+/// At most this many leftovers are named one by one.
+const TOLD: usize = 20;
+
+/// Removes what killed runs and checks left in the directory `target`, and nothing else.
+pub(crate) fn remove(target: &Path) -> Result<RemovedLeft, Failure> {
+    let mut found = RemovedLeft::default();
+    let runs = assay_runner::remove_left(target)?;
+    let removed = runs.removed;
+    if removed.directories > 0 {
+        let of = if removed.directories == 1 {
+            "the test files of a run that was killed".to_owned()
+        } else {
+            format!("the test files of {} runs that were killed", removed.directories)
+        };
+        found.removed.push(format!("{of}, {}", Bytes(removed.bytes)));
+    }
+    let check = files::remove(target)?;
+    found.removed.extend(check.map(|left| format!("{}, {}", shown(&left.path), Bytes(left.bytes))));
+    let (refused, strange): (Vec<_>, Vec<_>) = runs.stays.iter().partition(|why| why.kind().is_some());
+    found.left.extend(strange.iter().take(TOLD).map(ToString::to_string));
+    if strange.len() > TOLD {
+        found.left.push(format!("{} more of that kind", strange.len() - TOLD));
+    }
+    if removed.alive > 0 {
+        found.left.push(format!("{}: a run is still measuring there", shown(target)));
+    }
+    if let Some(why) = refused.first() {
+        let runs = counted(refused.len(), "killed run");
+        found.refused = Some(format!("the test files of {runs} cannot be removed: {why}"));
+    } else if removed.more {
+        found.refused = Some(format!(
+            "{} has more directories like those of runs than are looked at; run this again",
+            shown(target)
+        ));
+    }
+    Ok(found)
 }
 
 /// What was left in the directory `target`; nothing where it is no directory. Nothing is written.

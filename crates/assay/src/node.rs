@@ -14,13 +14,15 @@ use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::text::harmless;
+use assay_core::units::counted;
+use assay_device::owned::Directory;
 use assay_engine::Control;
 use assay_fleet::{
     Appointment, Asked, Criteria, Joining, LONGEST_NAME, LiveLine, Node, NodeClock, NodeKey, NotKept, RecordClaim, Way,
     check_name, is_misplaced, mark_misplaced,
 };
 use assay_runner::{Rendezvous, remove_abandoned};
-use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, new_id, store_files};
+use assay_store::{Keeper, Kept, RunState, Spool, SqliteStore, Store, Summary, new_id, store_files};
 use jiff::Timestamp;
 
 use crate::cli::{TogetherArgs, own_build};
@@ -28,7 +30,7 @@ use crate::ending::Failure;
 use crate::output;
 use crate::progress::Progress;
 use crate::recorder::{Saved, keep_finished};
-use crate::state::{self, DataDirectory};
+use crate::state::{self, DataDirectory, REPORTS};
 use crate::system::is_at;
 
 /// Where the key is looked for that no file holds.
@@ -283,10 +285,11 @@ impl Drop for NodeStore {
     }
 }
 
-/// Takes what killed nodes left into the user's store, and removes their directories and the test files that they left on media.
-/// Each run and each command on nodes begins so.
-pub(crate) fn recover() {
-    let Ok(Some(nodes)) = DataDirectory::existing(NODES) else { return };
+/// Takes what killed nodes left into the user's store, and removes their directories and the test files that they left on media;
+/// what was removed, in words. Each run and each command on nodes begins so.
+pub(crate) fn recover() -> Vec<String> {
+    let mut removed = Vec::new();
+    let Ok(Some(nodes)) = DataDirectory::existing(NODES) else { return removed };
     for name in nodes.names().unwrap_or_default() {
         let Ok(Some(own)) = nodes.inside(&name) else { continue };
         // A new directory gets its lock first. One without a store was left before anything was measured.
@@ -295,10 +298,12 @@ pub(crate) fn recover() {
             continue;
         }
         let path = nodes.path(&name);
-        if let Err(reason) = move_records(&path).and_then(|()| remove(&name)) {
-            output::tell_wrapped(&format!("warning: {}: {reason}", output::shown(&path)));
+        match move_records(&path).and_then(|()| remove(&name)) {
+            Ok(()) => removed.push(format!("{}, the store of a node that was killed", output::shown(&path))),
+            Err(reason) => output::tell_wrapped(&format!("warning: {}: {reason}", output::shown(&path))),
         }
     }
+    removed
 }
 
 /// Takes the records of a node into the user's store.
@@ -354,4 +359,65 @@ fn remove(name: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+// What this machine keeps of runs on clusters that were begun on other machines.
+
+/// Records in the user's store that this machine measured as the node of this name. `is_own` says of a run whether it was begun
+/// here: its records were brought here to stay.
+pub(crate) fn records_of(node: &str, is_own: &dyn Fn(&str) -> bool) -> Result<Vec<String>, Failure> {
+    let Some(store) = state::existing()? else { return Ok(Vec::new()) };
+    let host = assay_device::host_name();
+    let is_left = |summary: &Summary| {
+        let run = summary.labels.get("fleet");
+        summary.host.as_deref() == Some(host.as_str())
+            && summary.outcome != Outcome::Running
+            && run.is_some_and(|run| !is_own(run))
+    };
+    let all = store.list(&format!("fleet=* node={node}"))?;
+    Ok(all.into_iter().filter(is_left).map(|summary| summary.id).collect())
+}
+
+/// Removes records of the user's store; where it is empty after that and nothing else is kept beside it, also its files. What was
+/// removed, in words.
+pub(crate) fn remove_records(ids: &[String]) -> Result<Vec<String>, Failure> {
+    let Some(mut store) = state::existing()?.filter(|_| !ids.is_empty()) else { return Ok(Vec::new()) };
+    let reports = DataDirectory::existing(REPORTS)?;
+    for id in ids {
+        store.remove(id)?;
+        reports.as_ref().map_or(Ok(false), |reports| reports.remove(&format!("{id}.html")))?;
+    }
+    let mut removed = vec![counted(ids.len(), "record")];
+    let is_empty = store.list("all")?.is_empty();
+    drop(store);
+    let path = state::directory()?;
+    if is_empty && is_bare(&path)? {
+        let data = Directory::open(&path).map_err(|error| Failure::environment(error.to_string()))?;
+        for file in store_files() {
+            data.unlink(&file).map_err(|error| Failure::environment(error.to_string()))?;
+        }
+        for empty in [SPOOL, REPORTS] {
+            let _ = std::fs::remove_dir(path.join(empty));
+        }
+        // A directory that the user made for something else has something else in it.
+        let _ = std::fs::remove_dir(&path);
+        removed.push(format!("{}, which had no other record", output::shown(&path)));
+    }
+    Ok(removed)
+}
+
+/// Whether nothing is in the data directory but a store and empty directories beside it.
+fn is_bare(path: &Path) -> Result<bool, Failure> {
+    let unreadable =
+        |error: std::io::Error| Failure::environment(format!("{} cannot be read: {error}", output::shown(path)));
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.file_name();
+        let is_store = store_files().any(|file| name == *file);
+        let is_empty = [SPOOL, REPORTS].iter().any(|own| name == **own)
+            && std::fs::read_dir(path.join(&name)).is_ok_and(|mut entries| entries.next().is_none());
+        if !is_store && !is_empty {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

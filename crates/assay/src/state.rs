@@ -194,6 +194,9 @@ const MOST_FILES: u64 = 1_000_000;
 /// Where accounts at public instances and records on their way to them are, in the data directory.
 pub(crate) const OUTBOX: &str = "submitted";
 
+/// Where pages of records are, in the data directory.
+pub(crate) const REPORTS: &str = "reports";
+
 /// A directory in the data directory, opened once.
 #[derive(Debug)]
 pub(crate) struct DataDirectory(Directory);

@@ -61,7 +61,7 @@ pub(crate) enum FleetCommand {
     /// Bring records of a run here that are still on the nodes
     #[command(after_help = COLLECT_EXAMPLES)]
     Collect(Box<FleetCollectArgs>),
-    /// Remove from nodes what Ansible put there
+    /// Remove from nodes what killed runs left, and what Ansible put there
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean(Box<FleetCleanArgs>),
     /// Watch the media of all nodes each night
@@ -197,7 +197,9 @@ Examples:
 
 pub(crate) const CLEAN_EXAMPLES: &str = "\
 Examples:
-  assay fleet clean -i cards.ini        all but the records
+  assay fleet clean 'node[01-28]=/mnt/card'
+                                        what killed runs left, by ssh
+  assay fleet clean -i cards.ini        also what Ansible put there, but records
   assay fleet clean -i cards.ini --records
                                         also the records";
 
@@ -303,14 +305,26 @@ pub(crate) struct FleetCollectArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetCleanArgs {
-    /// How nodes are reached; only ansible leaves something on nodes
+    /// Node as NAME or NAME=TARGET, also node[01-28]=TARGET; with ssh the name is the host
+    #[arg(value_name = "NODE", required_unless_present = "inventory", conflicts_with = "inventory")]
+    pub(crate) nodes: Vec<String>,
+
+    /// How nodes are reached; by default ssh, and ansible with an inventory
     #[arg(long, value_enum)]
     pub(crate) via: Option<ViaArg>,
+
+    /// What is measured on nodes that name no target of their own
+    #[arg(long, value_name = "PATH", default_value = ".", conflicts_with = "inventory")]
+    pub(crate) target: String,
+
+    /// The program assay on the nodes; with --via local this one
+    #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
+    pub(crate) program: Option<String>,
 
     #[command(flatten)]
     pub(crate) inventory: InventoryArgs,
 
-    /// Also remove the records on the nodes; records in the store of this machine stay
+    /// Also remove the records on the nodes; records of runs that were begun on this machine stay
     #[arg(long)]
     pub(crate) records: bool,
 

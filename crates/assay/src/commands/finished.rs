@@ -14,14 +14,11 @@ use assay_store::{Keeper, SqliteStore};
 use crate::ending::Failure;
 use crate::output::operand;
 use crate::recorder::Saved;
-use crate::state::DataDirectory;
+use crate::state::{DataDirectory, REPORTS};
 use crate::{files, output, queries, state};
 
 /// What the report of a run or a check can be written as.
 pub(super) const FORMATS: &[ReportFormat] = ReportFormat::ALL;
-
-/// Where pages of records are, in the data directory.
-pub(super) const REPORTS: &str = "reports";
 
 /// How the result is to be shown.
 pub(super) struct OutputOptions<'a> {

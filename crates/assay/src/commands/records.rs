@@ -15,14 +15,14 @@ use assay_report::{Document, Life, Lives, Style};
 use assay_store::{ObservationDetail, OwnerState, SqliteStore, Store, Stored, Summary};
 use serde_json::Value;
 
-use super::finished::{REPORTS, resumes};
+use super::finished::resumes;
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::{AggregateArg, ExportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
 use crate::documents::{
     self, ExportDocument, LabelDocument, LatencyPercentile, LoadPercentiles, RecordPercentiles, RemovedRecords,
 };
 use crate::ending::Failure;
-use crate::state::DataDirectory;
+use crate::state::{DataDirectory, REPORTS};
 use crate::{output, queries, state};
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {

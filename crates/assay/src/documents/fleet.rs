@@ -451,9 +451,9 @@ pub(crate) struct CleanDocument<'a> {
 pub(crate) struct CleanedNode<'a> {
     /// Its name.
     pub(crate) node: &'a str,
-    /// Paths that were removed.
+    /// What was removed: paths, or words.
     pub(crate) removed: &'a [String],
-    /// Paths that assay did not make and left.
+    /// What stays: paths that assay did not make, or words.
     pub(crate) left: &'a [String],
     /// Directory with records that were kept; empty where there is none.
     pub(crate) kept: &'a str,

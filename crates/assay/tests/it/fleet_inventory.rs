@@ -214,7 +214,7 @@ fn an_inventory_that_is_none_costs_one_line() {
     refused(&["check", "-i", "none.ini"], 2, &["none.ini", "No such file"]);
     refused(&["check", "--via", "ansible", "x"], 2, &["-i FILE"]);
     refused(&["check", "--via", "ssh", "-i", "cards.ini"], 2, &["an inventory is for --via ansible"]);
-    refused(&["clean"], 2, &["-i FILE"]);
+    refused(&["clean"], 2, &["<NODE>..."]);
     refused(&["collect", "nothing"], 2, &["no run on a cluster is called nothing"]);
     refused(&["run", "x", "-i", "cards.ini"], 2, &["cannot be used with"]);
     let mut nowhere = place.assay(["fleet", "check", "-i", "cards.ini"]);

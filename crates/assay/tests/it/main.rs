@@ -69,6 +69,7 @@ mod signals;
 mod slurm;
 mod spool;
 mod ssh;
+mod ssh_cards;
 mod stops;
 mod structure;
 mod submit;

@@ -1,19 +1,18 @@
-//! `assay fleet collect`: records of nodes, by Ansible or ssh; `assay fleet clean`: what collecting put there.
+//! `assay fleet collect`: records of nodes, by Ansible or ssh.
 
 use assay_core::exit::Exit;
 use assay_core::text::harmless;
 use assay_core::units::counted;
 use assay_engine::Control;
 use assay_fleet::{
-    Ansible, Cleaned, Collected, Collection, Criteria, Home, Launcher, Ledger, Missing, NotFetched, check_name,
-    entries, program,
+    Ansible, Collected, Collection, Criteria, Home, Launcher, Ledger, Missing, NotFetched, check_name, entries, program,
 };
 
-use super::measured::{adopt, ansible, via};
+use super::measured::{adopt, ansible};
 use super::view::AnswerCount;
 use super::{ledgers, rotate};
-use crate::cli::{FleetCleanArgs, FleetCollectArgs, ViaArg};
-use crate::documents::fleet::{CleanDocument, CleanedNode, CollectDocument, CollectedNode, RefusedRecord};
+use crate::cli::{FleetCollectArgs, ViaArg};
+use crate::documents::fleet::{CollectDocument, CollectedNode, RefusedRecord};
 use crate::ending::Failure;
 use crate::{output, signals, state};
 
@@ -155,54 +154,4 @@ fn by_ssh(
     let program = program(args.program.as_deref().or(of_run), launcher)?;
     let count = AnswerCount::of(nodes.iter().map(|entry| entry.name.as_str()));
     Ok(collection.by_ssh(launcher, &nodes, &program, control, &|node| count.done(node))?)
-}
-
-// `assay fleet clean`
-
-pub(super) fn clean(args: &FleetCleanArgs) -> Result<Exit, Failure> {
-    if via(args.via, &args.inventory)? != ViaArg::Ansible {
-        return Err(Failure::usage(
-            "nothing to clean: only a run with an inventory of Ansible puts something on nodes; name the inventory with -i FILE",
-        ));
-    }
-    let control = Control::default();
-    signals::stop_on_signals(&control)?;
-    let ansible = ansible(&args.inventory, &control)?;
-    let hosts = ansible.hosts()?;
-    let count = AnswerCount::of(hosts.iter().map(|host| host.name.as_str()));
-    let rows = assay_fleet::clean(&ansible, &hosts, args.records, &|node| count.done(node))?;
-    drop(count);
-    if args.json {
-        output::print_json(&CleanDocument { nodes: rows.iter().map(clean_document).collect() })?;
-    } else {
-        output::print(&rows.iter().map(clean_line).collect::<String>())?;
-    }
-    Ok(if rows.iter().all(|row| row.refused.is_none()) { Exit::Good } else { Exit::Environment })
-}
-
-fn clean_line(row: &Cleaned) -> String {
-    let mut words = Vec::new();
-    if !row.removed.is_empty() {
-        words.push(format!("removed {}", row.removed.join(", ")));
-    } else if row.refused.is_none() {
-        words.push("nothing to remove".to_owned());
-    }
-    if !row.left.is_empty() {
-        words.push(format!("assay did not make {} and left it", row.left.join(", ")));
-    }
-    if !row.kept.is_empty() {
-        words.push(format!("records are kept in {} (--records removes them)", row.kept));
-    }
-    words.extend(row.refused.clone());
-    format!("{}: {}\n", harmless(&row.node), words.join("; "))
-}
-
-fn clean_document(row: &Cleaned) -> CleanedNode<'_> {
-    CleanedNode {
-        node: &row.node,
-        removed: &row.removed,
-        left: &row.left,
-        kept: &row.kept,
-        reason: row.refused.as_deref(),
-    }
 }

@@ -1,6 +1,7 @@
 //! `assay fleet`
 
 mod check;
+mod clean;
 mod collect;
 mod ledgers;
 mod measured;
@@ -24,12 +25,15 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("nodes are measured from a coordinator on Linux; import their records here"));
     }
     assay_fleet::remove_left_by_killed();
-    node::recover();
+    // Clean says itself what it removes.
+    if !matches!(args.command, FleetCommand::Clean(_)) {
+        node::recover();
+    }
     match args.command {
         FleetCommand::Run(args) => run(&args),
         FleetCommand::Check(args) => check::check(&args),
         FleetCommand::Collect(args) => collect::collect(&args),
-        FleetCommand::Clean(args) => collect::clean(&args),
+        FleetCommand::Clean(args) => clean::clean(&args),
         FleetCommand::List(args) => ledgers::list_runs(&args),
         FleetCommand::Report(args) => report::report(&args),
         FleetCommand::Watch(args) => fleet_watch(&args.command),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use super::ledgers;
 use crate::cli::FleetRunArgs;
 use crate::documents::fleet::FleetEvent;
 use crate::ending::Failure;
-use crate::output::{self, stderr_style};
+use crate::output::{self, operand, stderr_style};
 use crate::progress::Painter;
 
 /// How often the lines are painted anew.
@@ -448,8 +449,25 @@ pub(super) fn outcome_text(ledger: &Ledger, starts: Option<&Starts>, told: bool)
         let what = if ledger.invalid() == 0 { "the missing" } else { what };
         format!("\nassay fleet run --resume {} repeats {what}{stay}", ledger.run)
     };
-    text + &next + "\n"
+    text + &next + "\n" + &left_there(ledger)
 }
+
+/// The command that removes what lost nodes left, if any were lost; empty otherwise.
+fn left_there(ledger: &Ledger) -> String {
+    let lost = ledger.nodes.iter().filter(|entry| matches!(entry.fate, Some(Fate::Lost { .. })));
+    let lost: Vec<String> = lost.map(|entry| operand(Path::new(&format!("{}={}", entry.name, entry.target)))).collect();
+    let nodes = match &ledger.inventory {
+        _ if lost.is_empty() => return String::new(),
+        Some(_) => "-i INVENTORY".to_owned(),
+        None if lost.len() > FEW => "NODE=TARGET …".to_owned(),
+        None => lost.join(" "),
+    };
+    let via = if ledger.via == "local" { "--via local " } else { "" };
+    format!("assay fleet clean {via}{nodes} removes what a lost node left there; so does its next run\n")
+}
+
+/// Lost nodes that a command names.
+const FEW: usize = 4;
 
 fn node_line(name: &str, words: &str, width: usize) -> String {
     harmless(&format!("{name:width$}  {words}")) + "\n"
@@ -570,6 +588,20 @@ mod tests {
         assert!(text(4).starts_with(few), "{}", text(4));
         let many = "4 nodes  too few others were ready: n0, n1, n3, n4\nn2  not ready in time\n";
         assert!(text(5).starts_with(many), "{}", text(5));
+    }
+
+    /// A node that was killed left its store, and nothing said how to remove it.
+    #[test]
+    fn what_removes_the_rest_of_a_lost_node_is_told() {
+        let node = |name: &str, fate| NodeEntry { fate: Some(fate), attempts: 1, ..NodeEntry::new(name, "/mnt/card") };
+        let lost = Fate::Lost { reason: "no answer".to_owned() };
+        let mut ledger = Ledger::begun("ssh", Mode::Simultaneous, "assay".to_owned(), Vec::new(), Vec::new());
+        ledger.nodes = vec![node("n1", Fate::Recorded { id: "y".to_owned() }), node("n2", lost.clone())];
+        assert!(outcome_text(&ledger, None, true).contains("\nassay fleet clean n2=/mnt/card removes what"));
+        ledger.nodes.extend((3..9).map(|n| node(&format!("n{n}"), lost.clone())));
+        assert!(outcome_text(&ledger, None, true).contains("\nassay fleet clean NODE=TARGET … removes what"));
+        ledger.nodes.truncate(1);
+        assert!(!outcome_text(&ledger, None, true).contains("clean"));
     }
 
     /// Before anything is moved: which records do not count, why, and what repeats them.

@@ -29,7 +29,7 @@ use crate::leftovers::{self, LeftoverAction};
 use crate::output::{self, operand, shown};
 use crate::progress::{Status, time_left};
 use crate::recorder::{self, Saved};
-use crate::{ending, signals, state};
+use crate::{ending, node, signals, state};
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     // Like a run: a thread that waits for a hung medium cannot be ended.
@@ -133,48 +133,22 @@ fn finish_record(args: &VerifyArgs, record: Record) -> Result<Exit, Failure> {
 
 // `assay verify --remove`: what killed checks and runs left, and nothing else.
 
-/// At most this many leftovers are listed one by one.
-const TOLD: usize = 20;
-
 fn remove_leftovers(target: &Path) -> Result<Exit, Failure> {
-    let runs = assay_runner::remove_left(target)?;
-    let removed = runs.removed;
-    if removed.directories > 0 {
-        let of = if removed.directories == 1 {
-            "the test files of a run that was killed".to_owned()
-        } else {
-            format!("the test files of {} runs that were killed", removed.directories)
-        };
-        output::print(&format!("removed {of}, {}", Bytes(removed.bytes)))?;
+    let mut found = leftovers::remove(target)?;
+    found.removed.extend(node::recover());
+    for words in &found.removed {
+        output::print(&format!("removed {words}"))?;
     }
-    let check = files::remove(target)?;
-    if let Some(left) = &check {
-        output::print(&format!("removed {}, {}", shown(&left.path), Bytes(left.bytes)))?;
+    for words in &found.left {
+        output::print(&format!("left {words}"))?;
     }
-    let (refused, strange): (Vec<_>, Vec<_>) = runs.stays.iter().partition(|why| why.kind().is_some());
-    for why in strange.iter().take(TOLD) {
-        output::print(&format!("left {why}"))?;
-    }
-    if strange.len() > TOLD {
-        output::print(&format!("left {} more of that kind", strange.len() - TOLD))?;
-    }
-    if removed.alive > 0 {
-        output::print(&format!("left {}: a run is still measuring there", shown(target)))?;
-    } else if check.is_none() && removed.directories == 0 && runs.stays.is_empty() {
+    if found.is_nothing() {
         output::print(&format!("nothing to remove in {}", shown(target)))?;
     }
-    if let Some(why) = refused.first() {
-        return Err(Failure::environment(format!(
-            "the test files of {} cannot be removed: {why}",
-            counted(refused.len(), "killed run")
-        )));
+    match found.refused {
+        Some(words) => Err(Failure::environment(words)),
+        None => Ok(Exit::Good),
     }
-    if removed.more {
-        let line =
-            format!("{} has more directories like those of runs than are looked at; run this again", shown(target));
-        return Err(Failure::environment(line));
-    }
-    Ok(Exit::Good)
 }
 
 // Checks of a mounted medium.

@@ -25,8 +25,10 @@ remove_empty() {
     echo "removed=$directory/$1"
 }
 
-# What a run that was killed left on the medium is known to the program alone.
-if [ -f assay ] && [ ! -L assay ] && [ -x assay ] && [ -n "$target" ] && [ -d "$target" ]; then
+# What a run that was killed left, on the medium and in a store of its own, is known to the program alone. Without the medium it
+# looks here.
+if [ -f assay ] && [ ! -L assay ] && [ -x assay ]; then
+    [ -n "$target" ] && [ -d "$target" ] || target=.
     left=$(./assay verify --remove "$target")
     echo "$left" | sed -n 's/^removed /removed=/p'
 fi
