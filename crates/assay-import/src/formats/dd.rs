@@ -143,6 +143,12 @@ fn records(line: &str) -> Option<(u64, u64)> {
 /// The commands in a line that copy something.
 fn called(line: &str) -> Vec<Vec<String>> {
     let mut all = commands(line, NAME);
+    // A page that makes dashes longer had one before the first operand: `dd –if=/dev/zero`.
+    for word in all.iter_mut().flatten() {
+        if let Some(operand) = word.strip_prefix("--").filter(|operand| has_key(operand)) {
+            *word = operand.to_owned();
+        }
+    }
     all.retain(|arguments| option_value(arguments, "if").is_some() || option_value(arguments, "of").is_some());
     all
 }
@@ -279,8 +285,11 @@ static REDIRECTED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|[^0-9&>])>{1,
 
 /// Whether a line is operands alone, as a terminal or a mail wraps a command.
 fn is_operands(line: &str) -> bool {
-    let operand = |word: &str| word.split_once('=').is_some_and(|(key, _)| OPERANDS.contains(&key));
-    line.split_whitespace().next().is_some_and(operand) && called(line).is_empty()
+    line.split_whitespace().next().is_some_and(has_key) && called(line).is_empty()
+}
+
+fn has_key(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(key, _)| OPERANDS.contains(&key))
 }
 
 /// Operands of dd (POSIX, GNU and BSD).

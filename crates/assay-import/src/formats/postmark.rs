@@ -27,6 +27,9 @@ static TRANSACTIONS: LazyLock<Regex> =
 static TOTAL: LazyLock<Regex> = LazyLock::new(|| regex(r"^([0-9.]+) seconds? total$"));
 static FILES: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\d+ (created|read|appended|deleted) \(([0-9.]+) per second\)$"));
+/// Files that are made before the transactions and removed behind them, apart from those in between.
+static ALONE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(Creation|Deletion) alone: \d+ files? \(([0-9.]+) per second\)$"));
 static DATA: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^[0-9.]+ (?:bytes|kilobytes|megabytes|gigabytes) (read|written) \(([0-9.]+) (bytes|kilobytes|megabytes|gigabytes) per second\)$",
@@ -86,6 +89,9 @@ fn score(line: &str) -> Option<Score> {
         ("total time".to_owned(), found[1].parse().ok()?, "s", false)
     } else if let Some(found) = FILES.captures(line) {
         (format!("files {}", &found[1]), found[2].parse().ok()?, "files/s", true)
+    } else if let Some(found) = ALONE.captures(line) {
+        let done = if &found[1] == "Creation" { "created" } else { "deleted" };
+        (format!("files {done} alone"), found[2].parse().ok()?, "files/s", true)
     } else {
         let found = DATA.captures(line)?;
         let factor = match &found[3] {
