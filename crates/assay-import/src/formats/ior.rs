@@ -3,7 +3,8 @@
 //!
 //! Options and rows: <https://ior.readthedocs.io/en/latest/userDoc/options.html>. MiB are 2^20 bytes. A row is one
 //! iteration; the column IOPS leaves out opening and closing, so that operations are computed from the rate, as in IOR's own
-//! summary.
+//! summary. The column of latencies divides by the transfers of one segment, however many segments there are
+//! (`ReduceIterResults` in `ior.c`): of 16 segments it is 16 times what a transfer took.
 
 use std::sync::LazyLock;
 
@@ -46,6 +47,7 @@ struct Parsed {
     tasks: Option<u32>,
     transfer: Option<u64>,
     aggregate: Option<u64>,
+    segments: Option<u32>,
     /// Columns of the table of results, by their heading.
     columns: Columns,
     /// Columns of the table of all tests.
@@ -305,9 +307,21 @@ impl Parsed {
         let mean = of("Mean(MiB)").and_then(|word| word.parse::<f64>().ok()).filter(|mean| *mean > 0.0);
         self.means[which] = mean.map(|mean| (mean * 1_048_576.0, runs.unwrap_or(1)));
         self.tasks = whole("Tasks").and_then(|tasks| u32::try_from(tasks).ok()).or(self.tasks);
+        self.segments = whole("segcnt").and_then(|segments| u32::try_from(segments).ok()).or(self.segments);
         self.transfer = whole("xsize").or(self.transfer);
         self.aggregate = whole("aggsize").or(self.aggregate);
         self.api = self.api.take().or_else(|| of("API").map(str::to_owned));
+    }
+
+    /// The mean latency of a transfer in nanoseconds, of one as it is printed, at this rate in bytes a second. Where it is not
+    /// known how many segments there were, none that half as many tasks again would have to wait for (Little's law): two segments
+    /// double it.
+    fn of_transfer(&self, printed: f64, rate: f64) -> Option<f64> {
+        if let Some(segments) = self.segments.filter(|segments| *segments > 0) {
+            return Some(printed / f64::from(segments));
+        }
+        let (tasks, transfer) = (f64::from(self.tasks?), self.transfer? as f64);
+        (printed * rate / transfer <= 1.5e9 * tasks).then_some(printed)
     }
 }
 
@@ -328,6 +342,7 @@ fn option(parsed: &mut Parsed, report: &mut Report, name: &str, value: &str) -> 
         "tasks" => parsed.tasks = value.parse().ok(),
         // `16 (8 per node)`.
         "clients" => parsed.tasks = value.split(' ').next().and_then(|tasks| tasks.parse().ok()),
+        "segments" => parsed.segments = value.parse().ok(),
         "xfersize" => parsed.transfer = size(),
         "aggregate filesize" => parsed.aggregate = size(),
         "Commencing write performance test" | "Commencing read performance test" => {
@@ -374,7 +389,7 @@ fn figures(report: &mut Report, parsed: &Parsed) {
         }
         let mut figure = Figure::new(load);
         figure.bytes_per_second = Some(rate);
-        figure.latency_ns.mean = mean(latencies);
+        figure.latency_ns.mean = mean(latencies).and_then(|printed| parsed.of_transfer(printed, rate));
         if op == Op::Write && (at_end || each == Some(true)) {
             figure.durable_bytes_per_second = Some(rate);
         }
