@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::layout::{PAGE_BYTES, Task, block_at};
+use crate::layout::{PAGE_BYTES, PAGE_SECTORS, Task, block_at};
 use crate::medium::{Fault, Medium};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
@@ -39,10 +39,11 @@ pub fn recognise(medium: &mut dyn Medium, state: &State) -> Recognised {
     if state.is_new() || medium.bytes() < layout.pages * PAGE_BYTES {
         return if state.is_new() { Recognised::NothingYet } else { Recognised::Foreign };
     }
-    let (mut read, mut ours, mut others, mut other, mut tried) = (0u32, 0u32, 0u32, 0u64, 0u64);
+    let (mut read, mut ours, mut at_home, mut tried) = (0u32, 0u32, 0u32, 0u64);
+    let (mut others, mut other) = (0u32, 0u64);
     let (mut page, began) = (vec![0; PAGE_BYTES as usize], Instant::now());
     for draw in 0..DRAWS {
-        let enough = tried >= PLACES && (ours > 0 || began.elapsed() > PATIENCE);
+        let enough = tried >= PLACES && (at_home > 0 || began.elapsed() > PATIENCE);
         if enough || tried == MORE {
             break;
         }
@@ -57,21 +58,26 @@ pub fn recognise(medium: &mut dyn Medium, state: &State) -> Recognised {
             Ok(()) => read += 1,
         }
         match Stamp::read(&page[..SECTOR]) {
-            Some(stamp) if stamp.unit == layout.unit => ours += 1,
+            Some(stamp) if [layout.unit, Stamp::tried(layout.unit)].contains(&stamp.unit) => {
+                ours += 1;
+                at_home += u32::from(stamp.address == number * PAGE_SECTORS);
+            }
             Some(stamp) => (others, other) = (others + 1, stamp.unit),
             None => {}
         }
     }
     match (read, ours) {
         (0, _) => Recognised::Unreadable,
-        // A fake or a dying medium holds few; of another test there is none beside them.
-        (_, ours) if ours > others => Recognised::Ours,
+        // A fake or a dying medium holds few; of another test there is none beside them. A device that carries the file of a test
+        // holds all of them elsewhere.
+        (_, ours) if ours > others && at_home > 0 => Recognised::Ours,
         _ if others > 0 => Recognised::Other(other),
         _ => Recognised::Foreign,
     }
 }
 
-/// The number of the test whose stamps are on a medium; `None` where no place that is read has one.
+/// The number of the test whose stamps are on a medium; `None` where no place that is read has one of its own address. The
+/// stamps of a file on the medium are at other places.
 pub fn unit_on(medium: &mut dyn Medium) -> Option<u64> {
     let pages = medium.bytes() / PAGE_BYTES;
     let mut page = vec![0; PAGE_BYTES as usize];
@@ -82,11 +88,13 @@ pub fn unit_on(medium: &mut dyn Medium) -> Option<u64> {
         if enough || began.elapsed() > PATIENCE {
             break;
         }
-        match medium.read(mixed(draw, pages) % pages.max(1) * PAGE_BYTES, &mut page) {
+        let number = mixed(draw, pages) % pages.max(1);
+        match medium.read(number * PAGE_BYTES, &mut page) {
             Err(Fault::Gone | Fault::Hung) => break,
             Err(_) => {}
             Ok(()) => {
-                if let Some(stamp) = Stamp::read(&page[..SECTOR]) {
+                let at_home = |stamp: &Stamp| stamp.address == number * PAGE_SECTORS;
+                if let Some(stamp) = Stamp::read(&page[..SECTOR]).filter(at_home) {
                     let count = seen.entry(stamp.unit).or_default();
                     *count += 1;
                     if *count == ENOUGH {
@@ -106,7 +114,8 @@ pub fn has_begun(medium: &mut dyn Medium, unit: u64, pages: u64) -> bool {
     (0..PLACES.min(pages)).any(|place| {
         let number = block_at(unit, 1, place, pages);
         let read = medium.read(number * PAGE_BYTES, &mut page).is_ok();
-        read && Stamp::read(&page[..SECTOR]).is_some_and(|stamp| stamp.unit == unit)
+        let ours = |stamp: Stamp| stamp.unit == unit && stamp.address == number * PAGE_SECTORS;
+        read && Stamp::read(&page[..SECTOR]).is_some_and(ours)
     })
 }
 

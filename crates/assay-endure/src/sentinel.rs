@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::endurance::WearLoad;
 
-use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Task, block_at};
+use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at};
 use crate::medium::{Fault, Medium, Trouble};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
@@ -40,6 +40,8 @@ pub(crate) enum Readings {
     Once,
     /// Each time of several: a reader that gives errors may work now and then.
     Several,
+    /// Once, and all places are looked at: something on the medium was written by another test.
+    Every,
 }
 
 /// A page, with the cycles whose stamp it may hold.
@@ -60,7 +62,7 @@ enum Shown {
 /// Reads places that should hold what was written. The first that does is enough.
 pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, readings: Readings, page: &mut [u8]) -> Looked {
     let first = places(state, task, PLACES);
-    match look_at(medium, state, &first, readings, page) {
+    match look_at(medium, state, task, &first, readings, page) {
         Looked::Trouble(trouble @ (Trouble::OnlyErrors | Trouble::LostAll)) => {
             match few_hold(medium, state, task, &first, page) {
                 Ok(true) => Looked::Holds,
@@ -75,14 +77,18 @@ pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, readings:
 fn look_at(
     medium: &mut dyn Medium,
     state: &State,
+    task: Task,
     places: &[Place],
     mut readings: Readings,
     page: &mut [u8],
 ) -> Looked {
-    let (mut errors, mut newer, mut others, all) = (0, 0, 0, places.len());
+    let every = readings == Readings::Every;
+    let (mut holds, mut errors, mut newer, mut others, all) = (0, 0, 0, 0, places.len());
     for place in places {
         match shown_by(medium, state, place, readings, page) {
-            Ok(Shown::Holds) => return Looked::Holds,
+            // Where another test wrote, how much of it is there decides.
+            Ok(Shown::Holds) if others == 0 && !every => return Looked::Holds,
+            Ok(Shown::Holds) => holds += 1,
             Ok(Shown::Errs) => errors += 1,
             Ok(Shown::Newer) => newer += 1,
             Ok(Shown::Other) => others += 1,
@@ -95,7 +101,9 @@ fn look_at(
         0 => return answers(medium, page),
         _ if errors == all => Trouble::OnlyErrors,
         _ if 2 * newer >= all => Trouble::LogBehind,
-        _ if 2 * others >= all => Trouble::Exchanged,
+        // In the first cycle a write that was lost leaves what an earlier test wrote; later it leaves the cycle before.
+        _ if others > 0 && others >= all.div_ceil(if task.cycle > 1 { 4 } else { 2 }) => Trouble::Exchanged,
+        _ if holds > 0 => return Looked::Holds,
         _ => Trouble::LostAll,
     })
 }
@@ -109,7 +117,7 @@ fn shown_by(
     page: &mut [u8],
 ) -> Result<Shown, Trouble> {
     let mut seen = shown(medium, state, place, page)?;
-    for _ in 0..if readings == Readings::Several { SURE } else { 0 } {
+    for _ in 0..if readings == Readings::Once { 0 } else { SURE } {
         if !matches!(seen, Shown::Holds) {
             break;
         }
@@ -127,6 +135,7 @@ fn shown(medium: &mut dyn Medium, state: &State, place: &Place, page: &mut [u8])
         Ok(()) => {}
     }
     Ok(match Stamp::read(&page[..SECTOR]) {
+        Some(stamp) if stamp.unit == Stamp::tried(state.layout().unit) => Shown::Nothing,
         Some(stamp) if stamp.unit != state.layout().unit => Shown::Other,
         Some(stamp) if stamp.address != number * PAGE_SECTORS => Shown::Nothing,
         Some(stamp) if rounds.contains(&stamp.round) => Shown::Holds,
@@ -166,22 +175,30 @@ fn few_hold(
 /// Places of a later cycle that are looked for.
 const LATER: u64 = 64;
 
-/// Whether the medium holds a cycle that is later than that of the log: then the log is an older copy, and what the medium holds
-/// must not be taken for lost. The first pages that the next cycle writes are read, and pages all over the area.
+/// Slices that the medium may be ahead of the log: the one under way, and one whose entry a power cut took.
+const AHEAD: u64 = 2;
+
+/// Whether the medium holds what is later than the log: then the log is an older copy, and what the medium holds must not be
+/// taken for lost. Read are the first pages that the next cycle writes, the first pages of the slices of this cycle that are not
+/// under way yet, and pages all over the area.
 pub(crate) fn holds_later(medium: &mut dyn Medium, state: &State, task: Task, page: &mut [u8]) -> bool {
     let layout = *state.layout();
-    let next = Task { cycle: task.cycle + 1, ..Task::FIRST };
-    let first = match layout.load {
-        WearLoad::RandomSync { .. } => {
-            (0..4).map(|place| block_at(layout.unit, next.cycle, place, layout.pages)).collect()
+    let first = |task: Task| -> Vec<u64> {
+        match layout.load {
+            WearLoad::RandomSync { .. } => {
+                let place = layout.pages * task.index / SLICES;
+                (place..place + 4).map(|place| block_at(layout.unit, task.cycle, place, layout.pages)).collect()
+            }
+            WearLoad::Whole | WearLoad::Other => vec![layout.slice(task.slice(layout.unit)).start],
         }
-        WearLoad::Whole | WearLoad::Other => vec![layout.slice(next.slice(layout.unit)).start],
     };
+    let next = first(Task { cycle: task.cycle + 1, ..Task::FIRST });
+    let from = if task.phase == Phase::Write { task.index + AHEAD } else { SLICES };
+    let of_cycle = (from..SLICES).flat_map(|index| first(Task { index, ..task })).map(|page| (page, task.cycle - 1));
     let anywhere = (0..LATER).map(|draw| mixed(layout.unit ^ draw, task.cycle) % layout.pages);
-    first.into_iter().chain(anywhere).any(|number| {
-        let is_later = |stamp: Stamp| {
-            stamp.unit == layout.unit && stamp.address == number * PAGE_SECTORS && stamp.round > task.cycle
-        };
+    next.into_iter().chain(anywhere).map(|page| (page, task.cycle)).chain(of_cycle).any(|(number, latest)| {
+        let is_later =
+            |stamp: Stamp| stamp.unit == layout.unit && stamp.address == number * PAGE_SECTORS && stamp.round > latest;
         medium.read(number * PAGE_BYTES, page).is_ok() && Stamp::read(&page[..SECTOR]).is_some_and(is_later)
     })
 }

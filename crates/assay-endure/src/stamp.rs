@@ -46,6 +46,11 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// The number under which other content is written to a page, to see whether it keeps any.
+    pub(crate) fn tried(unit: u64) -> u64 {
+        mixed(unit, 1)
+    }
+
     fn seed(self) -> u64 {
         mix(mixed(self.unit, self.round) ^ self.address)
     }
@@ -93,6 +98,10 @@ impl Stamp {
             return FailureKind::BitFlips;
         }
         match belongs(found) {
+            // What a look wrote is there, and what was written after it is not.
+            Some(stamp) if stamp.unit == Self::tried(self.unit) && stamp.address == self.address => {
+                FailureKind::StaleRound
+            }
             Some(stamp) if stamp.unit != self.unit => FailureKind::OtherDevice,
             Some(stamp) if stamp.address != self.address => FailureKind::OtherAddress,
             Some(_) => FailureKind::StaleRound,

@@ -10,6 +10,7 @@ use crate::entry::{Attachment, Begin, Entry, RestReadBegun, Run, SliceRead, Slic
 use crate::failed::FailedSet;
 use crate::layout::{Layout, PAGE_BYTES, Phase, SLICES, Task};
 use crate::map::{Changed, Map};
+use crate::medium::Trouble;
 use crate::resting::{NoRest, Resting};
 
 /// Bytes of map entries up to which each cycle is mapped; then only each hundredth is, so that a log stays below 1 GB.
@@ -110,9 +111,12 @@ impl State {
                     self.uncount();
                 }
             }
-            Entry::Incident(_) => {
+            Entry::Incident(incident) => {
                 (self.troubled, self.touched) = (true, true);
-                self.uncount();
+                // That the log is an older copy is seen before anything is written.
+                if incident.trouble != Trouble::LogBehind {
+                    self.uncount();
+                }
             }
             Entry::Condition(_) => {}
             Entry::End(end) => {

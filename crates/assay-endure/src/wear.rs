@@ -1,11 +1,12 @@
 //! The loop: each step does one slice and then logs it. Nothing of a slice counts before that, except failures in a slice that
 //! is still being read, while other places of the medium could be read.
 
+mod again;
 mod keeping;
 mod rested;
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use assay_core::endurance::{FailureKind, LifeEnd, WearLoad};
 
@@ -19,14 +20,10 @@ use crate::resting::Clock;
 use crate::sentinel::{self, Looked, Readings};
 use crate::stamp::{SECTOR, Stamp};
 use crate::state::State;
+use again::{AGAIN, Again, PATIENCE};
 
 /// Runs of failures that are logged before the slice is done, so that memory stays bounded.
 const MOST_RUNS: usize = 50_000;
-/// Time after which failing pages of a chunk are no longer read block by block.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Readings of a page that does not hold what was written, after the first.
-const AGAIN: u32 = 2;
-
 /// More writes than a medium takes before it answers.
 const MOST_REFUSALS: u32 = 16;
 
@@ -50,6 +47,16 @@ enum Left {
     Log(JournalError),
 }
 
+impl Left {
+    fn into_step(self) -> Result<Step, JournalError> {
+        match self {
+            Self::Trouble(trouble) => Ok(Step::Trouble(trouble)),
+            Self::Stopped => Ok(Step::Stopped),
+            Self::Log(error) => Err(error),
+        }
+    }
+}
+
 impl From<JournalError> for Left {
     fn from(error: JournalError) -> Self {
         Self::Log(error)
@@ -70,8 +77,15 @@ pub struct Wear<M, K> {
     compared: bool,
     /// Writes that failed and were not written again yet.
     refusals: Vec<Refused>,
+    /// Readings and writings that were tried again.
+    reread: Again,
+    rewrote: Again,
     clock: Clock,
 }
+
+/// What the sectors of a page did not hold.
+type PageKinds = [Option<FailureKind>; PAGE_SECTORS as usize];
+const UNREADABLE: PageKinds = [Some(FailureKind::Unreadable); PAGE_SECTORS as usize];
 
 /// What reading a slice has found so far.
 struct Reading {
@@ -95,6 +109,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             accepted: None,
             compared: false,
             refusals: Vec::new(),
+            reread: Again::default(),
+            rewrote: Again::default(),
             clock: Clock::default(),
         }
     }
@@ -144,6 +160,12 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             if sentinel::holds_later(&mut self.medium, &self.state, task, page) {
                 return Ok(Step::Trouble(Trouble::LogBehind));
             }
+            if task.phase == Phase::Write && task.index > 0 {
+                match self.put_back(task) {
+                    Ok(()) => {}
+                    Err(left) => return left.into_step(),
+                }
+            }
             self.compared = true;
         }
         let done = match task.phase {
@@ -153,9 +175,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         match done {
             Ok(()) if self.state.end() != LifeEnd::Running => Ok(Step::Ended(self.state.end())),
             Ok(()) => Ok(Step::Done(task)),
-            Err(Left::Trouble(trouble)) => Ok(Step::Trouble(trouble)),
-            Err(Left::Stopped) => Ok(Step::Stopped),
-            Err(Left::Log(error)) => Err(error),
+            Err(left) => left.into_step(),
         }
     }
 
@@ -174,6 +194,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     fn write(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(), Left> {
         let began = Instant::now();
         self.accepted = None;
+        self.rewrote.fade();
         self.refusals.clear();
         self.medium.latencies();
         let (bytes, mut refused) = match self.state.layout().load {
@@ -217,6 +238,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// Sectors that were refused.
     fn write_pages(&mut self, task: Task, pages: Range<u64>) -> Result<u64, Left> {
         let bytes = ((pages.end - pages.start) * PAGE_BYTES) as usize;
+        self.rewrote.looked_at(pages.end - pages.start);
         let mut refused = 0;
         loop {
             sentinel::fill(self.state.layout(), pages.start, task.cycle, &mut self.wanted[..bytes]);
@@ -274,14 +296,32 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         if !takes {
             return Err(Left::Trouble(Trouble::RefusesWrites));
         }
-        let mut refused = 0;
-        for page in pages {
-            if !self.rewritten(task, page..page + 1)? {
-                refused += PAGE_SECTORS;
-            }
-        }
+        let refused = self.written_by_page(task, pages)?;
         self.holds(task, Fault::Errs, Readings::Several)?;
         Ok(refused)
+    }
+
+    /// Writes pages one by one, and again those that were refused; sectors that were refused each time.
+    fn written_by_page(&mut self, task: Task, pages: Range<u64>) -> Result<u64, Left> {
+        let (mut left, began) = (pages.collect::<Vec<u64>>(), Instant::now());
+        let of_slice = self.state.layout().pages / SLICES + left.len() as u64;
+        for tries in 0.. {
+            let late = began.elapsed() > PATIENCE;
+            if left.is_empty() || tries > if late { AGAIN } else { self.rewrote.tries(of_slice) } {
+                break;
+            }
+            let mut refused = Vec::new();
+            for page in &left {
+                if !self.rewritten(task, *page..page + 1)? {
+                    refused.push(*page);
+                }
+            }
+            if tries > 0 {
+                self.rewrote.passed(left.len() - refused.len(), tries);
+            }
+            left = refused;
+        }
+        Ok(left.len() as u64 * PAGE_SECTORS)
     }
 
     /// Whether pages take their content.
@@ -316,6 +356,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     fn read(&mut self, task: Task, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<(), Left> {
         let began = Instant::now();
         self.medium.latencies();
+        self.reread.fade();
         let slice = task.slice(self.state.layout().unit);
         let (pages, cells) = (self.state.layout().slice(slice), self.state.layout().cells_of(slice));
         let counts = vec![[0; COLUMNS]; (cells.end - cells.start) as usize];
@@ -359,6 +400,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         if let Some((start, end)) = ahead {
             self.medium.ahead(start * PAGE_BYTES, ((end - start) * PAGE_BYTES) as usize);
         }
+        self.reread.looked_at(pages.end - pages.start);
         let failing = match answer {
             Ok(()) => self.failing(task, pages.clone(), bytes),
             Err(_) => pages.clone().collect(),
@@ -368,18 +410,26 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         }
         let first: Vec<_> = if answer.is_ok() { self.kinds_of(task, &failing, pages.start) } else { Vec::new() };
         match answer {
+            Ok(()) if first.contains(&FailureKind::OtherDevice) => self.holds(task, Fault::Errs, Readings::Every)?,
             Ok(()) => self.holds(task, Fault::Errs, Readings::Once)?,
             Err(fault) => self.holds(task, fault, Readings::Several)?,
         }
         let began = Instant::now();
+        let left = self.read_again(task, &pages, &failing, began)?;
+        let errs = |left: &[(u64, PageKinds)]| left.iter().any(|(_, kinds)| kinds.contains(&UNREADABLE[0]));
+        let how = |errs: bool| if errs { Readings::Several } else { Readings::Once };
         let mut runs = Vec::new();
-        for page in failing {
-            self.read_page(task, page, began.elapsed() < PATIENCE, &mut runs)?;
-        }
-        // A reader that died meanwhile makes every place fail.
-        let errs = answer.is_err() || runs.iter().any(|run| run.kind == FailureKind::Unreadable);
-        if !runs.is_empty() {
-            self.holds(task, Fault::Errs, if errs { Readings::Several } else { Readings::Once })?;
+        if !left.is_empty() {
+            // A reader that died meanwhile makes every place fail; what fails before other places hold and after it is the place.
+            self.holds(task, Fault::Errs, how(answer.is_err() || errs(&left)))?;
+            let left = self.still_failing(task, left, began)?;
+            if !left.is_empty() {
+                self.holds(task, Fault::Errs, how(errs(&left)))?;
+            }
+            for (page, kinds) in left {
+                let failed = kinds.into_iter().zip(page * PAGE_SECTORS..).filter_map(|(kind, at)| Some((kind?, at)));
+                failed.for_each(|(kind, address)| push(&mut runs, address..address + 1, kind));
+            }
         }
         let lost: u64 = runs.iter().map(|run| run.sectors.end - run.sectors.start).sum();
         reading.transient += match answer {
@@ -410,44 +460,73 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         failing.iter().flat_map(of_page).collect()
     }
 
-    /// Adds the sectors of a page that do not hold in any reading.
-    fn read_page(&mut self, task: Task, page: u64, by_block: bool, runs: &mut Vec<Run>) -> Result<(), Left> {
+    /// The failing pages that do not hold in any of several readings: as many as it takes, by how often pages hold that failed at
+    /// first.
+    fn read_again(
+        &mut self,
+        task: Task,
+        pages: &Range<u64>,
+        failing: &[u64],
+        began: Instant,
+    ) -> Result<Vec<(u64, PageKinds)>, Left> {
+        let mut left: Vec<(u64, PageKinds)> = failing.iter().map(|page| (*page, UNREADABLE)).collect();
+        let of_slice = self.state.layout().pages / SLICES + (pages.end - pages.start);
+        for tries in 1.. {
+            let late = began.elapsed() > PATIENCE;
+            if left.is_empty() || tries > if late { AGAIN } else { self.reread.tries(of_slice) } {
+                break;
+            }
+            let before = left.len();
+            left = self.still_failing(task, left, began)?;
+            self.reread.passed(before - left.len(), tries);
+        }
+        Ok(left)
+    }
+
+    /// Reads pages once more; those with sectors that did not hold in any reading.
+    fn still_failing(
+        &mut self,
+        task: Task,
+        pages: Vec<(u64, PageKinds)>,
+        began: Instant,
+    ) -> Result<Vec<(u64, PageKinds)>, Left> {
+        let mut left = Vec::with_capacity(pages.len());
+        for (page, mut kinds) in pages {
+            self.read_page(task, page, began.elapsed() < PATIENCE, &mut kinds)?;
+            if kinds.iter().any(Option::is_some) {
+                left.push((page, kinds));
+            }
+        }
+        Ok(left)
+    }
+
+    /// Reads a page once more; a sector that holds has no kind.
+    fn read_page(&mut self, task: Task, page: u64, by_block: bool, kinds: &mut PageKinds) -> Result<(), Left> {
         let unit = self.state.layout().unit;
-        let mut kinds = [Some(FailureKind::Unreadable); PAGE_SECTORS as usize];
-        for _ in 0..AGAIN {
-            let bytes = PAGE_BYTES as usize;
-            let block = if by_block { self.medium.block_bytes() as usize } else { bytes };
-            let whole = self.medium.read(page * PAGE_BYTES, &mut self.found[..bytes]);
-            let step = if whole.is_ok() { bytes } else { block };
-            for at in (0..bytes).step_by(step) {
-                let answer = match whole {
-                    Err(fault) if step == bytes => Err(fault),
-                    Err(Fault::Gone | Fault::Hung) => whole,
-                    Err(_) => self.medium.read(page * PAGE_BYTES + at as u64, &mut self.found[at..at + step]),
-                    Ok(()) => Ok(()),
-                };
-                match answer {
-                    Err(fault @ (Fault::Gone | Fault::Hung)) => self.holds(task, fault, Readings::Several)?,
-                    Err(_) => {}
-                    Ok(()) => {
-                        let sectors = (at / SECTOR..(at + step) / SECTOR).zip(self.found[at..at + step].chunks(SECTOR));
-                        for (number, sector) in sectors {
-                            let address = page * PAGE_SECTORS + number as u64;
-                            let kind = &mut kinds[number];
-                            if kind.is_some() {
-                                *kind = Stamp { unit, round: task.cycle, address }.failure(sector);
-                            }
+        let bytes = PAGE_BYTES as usize;
+        let block = if by_block { self.medium.block_bytes() as usize } else { bytes };
+        let whole = self.medium.read(page * PAGE_BYTES, &mut self.found[..bytes]);
+        let step = if whole.is_ok() { bytes } else { block };
+        for at in (0..bytes).step_by(step) {
+            let answer = match whole {
+                Err(fault) if step == bytes => Err(fault),
+                Err(Fault::Gone | Fault::Hung) => whole,
+                Err(_) => self.medium.read(page * PAGE_BYTES + at as u64, &mut self.found[at..at + step]),
+                Ok(()) => Ok(()),
+            };
+            match answer {
+                Err(fault @ (Fault::Gone | Fault::Hung)) => self.holds(task, fault, Readings::Several)?,
+                Err(_) => {}
+                Ok(()) => {
+                    let sectors = (at / SECTOR..(at + step) / SECTOR).zip(self.found[at..at + step].chunks(SECTOR));
+                    for (number, sector) in sectors {
+                        let address = page * PAGE_SECTORS + number as u64;
+                        let kind = &mut kinds[number];
+                        if kind.is_some() {
+                            *kind = Stamp { unit, round: task.cycle, address }.failure(sector);
                         }
                     }
                 }
-            }
-            if kinds.iter().all(Option::is_none) {
-                return Ok(());
-            }
-        }
-        for (kind, address) in kinds.into_iter().zip(page * PAGE_SECTORS..) {
-            if let Some(kind) = kind {
-                push(runs, address..address + 1, kind);
             }
         }
         Ok(())

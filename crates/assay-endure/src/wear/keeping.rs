@@ -1,9 +1,12 @@
 //! Whether a medium keeps what is written to it: where a place does not, other places are tried.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::Instant;
 
 use assay_core::endurance::{FailureKind, WearLoad};
 
+use super::again::AGAIN;
 use super::{Left, Wear};
 use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, SLICES, Task, block_at};
 use crate::log::Keep;
@@ -14,6 +17,10 @@ use crate::stamp::{SECTOR, Stamp, mixed};
 /// Pages of a slice that are tried where what was written last does not hold, and how many times as many are looked at.
 const SAMPLES: usize = 8;
 const SPREAD: usize = 4;
+/// Times that what a page held is written back: a way that fails half of its writes fails that often once in a million times.
+const MOST_BACK: u32 = 20;
+/// Draws for each page that is wanted anywhere.
+const DRAWS: usize = 8;
 /// Most pages at the end of a slice among which one that never failed is looked for.
 const MOST_SAMPLES: usize = 1024;
 
@@ -34,8 +41,10 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         let layout = *self.state.layout();
         let last = self.places_of(task).rev().take(MOST_SAMPLES).find(|page| self.is_fine(*page));
         let Some(last) = last else { return Ok(()) };
-        if self.holds_page(layout, last, task.cycle)? {
-            return Ok(());
+        for _ in 0..=AGAIN {
+            if self.holds_page(layout, last, task.cycle)? {
+                return Ok(());
+            }
         }
         let mut accepted = false;
         // What is written later in this cycle holds nothing that counts.
@@ -58,13 +67,18 @@ impl<M: Medium, K: Keep> Wear<M, K> {
                 }
             }
         }
-        // A medium may keep one place in a hundred.
+        // A medium may keep one place in a hundred, anywhere.
         let began = Instant::now();
-        for page in self.spread(task, sentinel::MORE) {
+        for (index, page) in self.anywhere(task) {
             if began.elapsed() > sentinel::PATIENCE {
                 break;
             }
-            if self.keeps_and_holds(task, page)? == Some(Kept::Yes) {
+            let kept = if index > task.index {
+                Some(self.keeps(task, page)?)
+            } else {
+                self.keeps_and_holds(Task { index, ..task }, page)?
+            };
+            if kept == Some(Kept::Yes) {
                 return Ok(());
             }
         }
@@ -75,18 +89,59 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// The pages of a slice of writing, in their order.
     fn places_of(&self, task: Task) -> impl DoubleEndedIterator<Item = u64> + use<M, K> {
         let layout = *self.state.layout();
-        let slice = match layout.load {
-            WearLoad::RandomSync { .. } => layout.pages * task.index / SLICES..layout.pages * (task.index + 1) / SLICES,
-            WearLoad::Whole | WearLoad::Other => layout.slice(task.slice(layout.unit)),
-        };
-        slice.map(move |place| match layout.load {
-            WearLoad::RandomSync { .. } => block_at(layout.unit, task.cycle, place, layout.pages),
-            WearLoad::Whole | WearLoad::Other => place,
-        })
+        numbers_of(&layout, task).map(move |number| page_of(&layout, task, number))
     }
 
     fn is_fine(&self, page: u64) -> bool {
         self.state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
+    }
+
+    /// Pages all over the area that never failed, each once, with the places of their slices in the order of writing.
+    fn anywhere(&self, task: Task) -> impl Iterator<Item = (u64, u64)> + use<M, K> {
+        let layout = *self.state.layout();
+        let mut pages = BTreeSet::new();
+        let mut places = Vec::new();
+        for draw in 0..(DRAWS * sentinel::MORE) as u64 {
+            let drawn = mixed(layout.unit ^ !draw, task.cycle * SLICES + task.index);
+            let slice = Task { index: drawn % SLICES, ..task };
+            let numbers = numbers_of(&layout, slice);
+            let number = numbers.start + drawn / SLICES % (numbers.end - numbers.start);
+            let page = page_of(&layout, slice, number);
+            if self.is_fine(page) && pages.insert(page) {
+                places.push((slice.index, page));
+            }
+            if places.len() == sentinel::MORE {
+                break;
+            }
+        }
+        places.into_iter()
+    }
+
+    /// Puts back what looks of this slice, which a kill ended, left in slices that were written before.
+    pub(super) fn put_back(&mut self, task: Task) -> Result<(), Left> {
+        let samples = (0..task.index).flat_map(|index| self.samples(Task { index, ..task })).collect::<Vec<_>>();
+        let anywhere = self.anywhere(task).filter(|(index, _)| *index < task.index).map(|(_, page)| page);
+        let tried = Layout { unit: Stamp::tried(self.state.layout().unit), ..*self.state.layout() };
+        let began = Instant::now();
+        for page in samples.into_iter().chain(anywhere) {
+            if began.elapsed() > sentinel::PATIENCE {
+                break;
+            }
+            if self.holds_page(tried, page, task.cycle)? {
+                self.is_back(task, page)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what a page held before; whether it took it.
+    fn is_back(&mut self, task: Task, page: u64) -> Result<bool, Left> {
+        for _ in 0..MOST_BACK {
+            if self.rewritten(task, page..page + 1)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Some pages of a slice, spread over it, that never failed.
@@ -110,14 +165,14 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             return Ok(None);
         }
         let kept = self.keeps(task, page)?;
-        let back = kept == Kept::Refused || self.rewritten(task, page..page + 1)?;
+        let back = kept == Kept::Refused || self.is_back(task, page)?;
         Ok(Some(if kept == Kept::Yes && !back { Kept::No } else { kept }))
     }
 
     /// Whether a page keeps other content, which is left there.
     fn keeps(&mut self, task: Task, page: u64) -> Result<Kept, Left> {
         let layout = *self.state.layout();
-        let other = Layout { unit: mixed(layout.unit, 1), ..layout };
+        let other = Layout { unit: Stamp::tried(layout.unit), ..layout };
         sentinel::fill(&other, page, task.cycle, &mut self.wanted[..PAGE_BYTES as usize]);
         let written = self.medium.write(page * PAGE_BYTES, &self.wanted[..PAGE_BYTES as usize]);
         match written.and_then(|()| self.medium.sync()) {
@@ -162,5 +217,20 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             }
         }
         Ok(false)
+    }
+}
+
+/// The numbers of the pages of a slice of writing: their places in the order of random blocks, or themselves.
+fn numbers_of(layout: &Layout, task: Task) -> Range<u64> {
+    match layout.load {
+        WearLoad::RandomSync { .. } => layout.pages * task.index / SLICES..layout.pages * (task.index + 1) / SLICES,
+        WearLoad::Whole | WearLoad::Other => layout.slice(task.slice(layout.unit)),
+    }
+}
+
+fn page_of(layout: &Layout, task: Task, number: u64) -> u64 {
+    match layout.load {
+        WearLoad::RandomSync { .. } => block_at(layout.unit, task.cycle, number, layout.pages),
+        WearLoad::Whole | WearLoad::Other => number,
     }
 }

@@ -54,9 +54,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         let task = Task { cycle, phase: Phase::Read, index };
         match self.read_rested_slice(task, goes_on) {
             Ok(()) => Ok(Step::Done(task)),
-            Err(Left::Trouble(trouble)) => Ok(Step::Trouble(trouble)),
-            Err(Left::Stopped) => Ok(Step::Stopped),
-            Err(Left::Log(error)) => Err(error),
+            Err(left) => left.into_step(),
         }
     }
 

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use assay_core::endurance::{CensorReason, DeathCause, FailureKind, LifeEnd, Reached, WearLoad};
 use assay_endure::{
-    Attachment, Control, Entry, Evidence, Fault, Keep, Phase, Recognised, Ruling, SLICES, Sight, State, Step, Trouble,
-    Way, Wear, judge, order, recognise, unit_on,
+    Attachment, Control, Entry, Evidence, Fault, Keep, Medium, Phase, Recognised, Ruling, SLICES, Sight, Stamp, State,
+    Step, Trouble, Way, Wear, judge, mixed, order, recognise, unit_on,
 };
 
 use crate::memory::{Memory, PAGES, begin, entries, replayed};
@@ -299,11 +299,13 @@ fn a_log_older_than_the_medium_is_no_fault_of_the_medium() {
     assert_eq!(wear.look(), Some(Trouble::LogBehind));
 }
 
-/// The log is behind in a slice of writing, before anything is written. One that is behind within the cycle writes the same again.
+/// The log is behind in a slice of writing, before anything is written. One that is two slices behind writes the same again.
 #[test]
 fn a_medium_that_is_a_cycle_ahead_of_the_log_is_not_written() {
     for load in loads() {
-        for (slices, is_ahead) in [(0, false), (1, false), (31, false), (33, true), (40, true), (200, true)] {
+        for (slices, is_ahead) in
+            [(0, false), (1, false), (2, false), (3, true), (31, true), (33, true), (40, true), (200, true)]
+        {
             let mut life = Life::new(6, Model::new(SECTORS, vec![NEVER; SECTORS as usize]), load);
             life.live(2);
             let copy = life.log.borrow().clone();
@@ -474,6 +476,115 @@ fn a_reader_that_works_now_and_then_kills_no_medium() {
             assert!(document.failed_sectors <= worn, "seed {seed}: {} of {worn}", document.failed_sectors);
         }
     }
+}
+
+/// Places that are kept lie together, and far from the slice under way.
+#[test]
+fn a_medium_that_keeps_its_last_part_alone_dies_of_its_losses() {
+    let pages = 8192;
+    for load in loads() {
+        for (turn, parts) in (0..).zip([100, 50, 25]) {
+            let medium = Handle(Rc::new(RefCell::new(Model::new(pages * 8, vec![NEVER; (pages * 8) as usize]))));
+            let state = State::begin(assay_endure::Begin { pages, ..begin(turn, load) }).unwrap();
+            let mut wear = Wear::new(medium.clone(), Memory::new(Rc::default()), state);
+            (0..2 * 32 + [3, 9, 15][turn as usize]).for_each(|_| {
+                assert!(matches!(wear.step(&mut |_| true), Ok(Step::Done(_))));
+            });
+            medium.0.borrow_mut().event = Some((0, Event::KeepsEnd(parts)));
+            let end = loop {
+                match wear.step(&mut |_| true).unwrap() {
+                    Step::Done(_) => {}
+                    Step::Ended(end) => break end,
+                    other => panic!("{load:?} {parts}: {other:?} {:?}", wear.state().task()),
+                }
+                assert!(wear.state().cycles() < 6);
+            };
+            assert_eq!(end, LifeEnd::Died { cause: DeathCause::SilentLoss });
+            let document = wear.state().document(String::new());
+            assert_eq!(
+                document.kinds.keys().copied().collect::<Vec<_>>(),
+                [FailureKind::StaleRound],
+                "{load:?} {parts}"
+            );
+        }
+    }
+}
+
+/// A way that fails one reading in four, or one operation in four, in the same way each time, wears no medium.
+#[test]
+fn a_way_that_fails_now_and_then_adds_no_failure() {
+    for event in [Event::ReadsZeros(4), Event::ReadsZeros(10), Event::Errs(4), Event::Errs(10)] {
+        for load in loads() {
+            let pages = 512;
+            let medium = Handle(Rc::new(RefCell::new(Model::new(pages * 8, vec![NEVER; (pages * 8) as usize]))));
+            let state = State::begin(assay_endure::Begin { pages, ..begin(7, load) }).unwrap();
+            let mut wear = Wear::new(medium.clone(), Memory::new(Rc::default()), state);
+            medium.0.borrow_mut().event = Some((40, event));
+            let mut troubles = 0;
+            while wear.state().cycles() < 60 && troubles < 1000 {
+                match wear.step(&mut |_| true).unwrap() {
+                    Step::Done(_) => {}
+                    Step::Trouble(_) => troubles += 1,
+                    other => panic!("{event:?} {load:?}: {other:?} {:?}", wear.state().task()),
+                }
+            }
+            let document = wear.state().document(String::new());
+            assert_eq!(document.failed_sectors, 0, "{event:?} {load:?}: {document:?}");
+            assert!(troubles == 1000 || wear.state().transient() > 0);
+        }
+    }
+}
+
+/// No operation fails in between, as where a loop device has another file at once.
+#[test]
+fn a_medium_that_is_exchanged_while_it_is_written_has_not_died() {
+    for load in loads() {
+        for share in [8, 15] {
+            let medium = Handle(Rc::new(RefCell::new(Model::new(SECTORS, vec![NEVER; SECTORS as usize]))));
+            let mut wear = Wear::new(medium.clone(), Memory::new(Rc::default()), State::begin(begin(9, load)).unwrap());
+            (0..2 * 32 + share).for_each(|_| assert!(matches!(wear.step(&mut |_| true), Ok(Step::Done(_)))));
+            medium.0.borrow_mut().event = Some((0, Event::Exchanged(77)));
+            let trouble = loop {
+                match wear.step(&mut |_| true).unwrap() {
+                    Step::Done(_) => {}
+                    Step::Trouble(trouble) => break trouble,
+                    other => panic!("{load:?} {share}: {other:?}"),
+                }
+                assert!(wear.state().cycles() < 3, "{load:?} {share}");
+            };
+            assert_eq!(trouble, Trouble::Exchanged, "{load:?} {share}");
+            assert_eq!(wear.state().failed().sectors(), 0, "{load:?} {share}");
+        }
+    }
+}
+
+/// A kill between the writing of other content and its putting back leaves that content on pages that never failed.
+#[test]
+fn what_a_look_left_behind_is_put_back_after_a_kill() {
+    let mut life = Life::new(11, Model::new(SECTORS, vec![NEVER; SECTORS as usize]), WearLoad::Whole);
+    life.live(2);
+    let state = replayed(&mut life.log.borrow_mut());
+    let mut wear = Wear::new(life.medium.clone(), Memory::new(Rc::clone(&life.log)), state);
+    (0..14).for_each(|_| assert!(matches!(wear.step(&mut |_| true), Ok(Step::Done(_)))));
+    let task = wear.state().task();
+    assert_eq!((task.phase, task.index), (Phase::Write, 14));
+    // Writes go nowhere from now on, but for the page that the look finds to hold and to keep.
+    life.medium.0.borrow_mut().event = Some((0, Event::DropsWrites));
+    assert!(matches!(wear.step(&mut |_| true), Ok(Step::Trouble(Trouble::DropsWrites))));
+    life.medium.0.borrow_mut().event = None;
+    let (unit, cycle) = (wear.state().layout().unit, task.cycle);
+    let mut page = vec![0; 4096];
+    let first = order(unit, cycle, Phase::Write)[3] * SECTORS / SLICES;
+    for (sector, address) in page.chunks_mut(512).zip(first..) {
+        Stamp { unit: mixed(unit, 1), round: cycle, address }.fill(sector);
+    }
+    life.medium.write(first * 512, &page).unwrap();
+    let state = replayed(&mut life.log.borrow_mut());
+    let mut wear = Wear::new(life.medium.clone(), Memory::new(Rc::clone(&life.log)), state);
+    while wear.state().cycles() < cycle {
+        assert!(matches!(wear.step(&mut |_| true), Ok(Step::Done(_))));
+    }
+    assert_eq!(wear.state().failed().sectors(), 0);
 }
 
 #[test]

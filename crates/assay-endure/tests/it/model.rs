@@ -49,8 +49,16 @@ pub(crate) enum Event {
     DropsWrites,
     /// One page of this many goes on as before; the others do this.
     KeepsFew(u64, Others),
+    /// The last of this many parts goes on as before; writes to the others go nowhere.
+    KeepsEnd(u64),
     /// One operation of this many works, the others give errors.
     NowAndThen(u64),
+    /// One reading of this many gives zeros.
+    ReadsZeros(u64),
+    /// One operation of this many gives an error.
+    Errs(u64),
+    /// At once, another medium is in its place, which holds what the test of this number wrote.
+    Exchanged(u64),
 }
 
 /// What pages do that a medium lost.
@@ -125,6 +133,17 @@ impl Model {
             }
             Event::NowAndThen(one_in) => {
                 (Rng(self.operations).below(one_in) > 0).then_some(Event::Fails(Fault::Errs, u64::MAX))
+            }
+            Event::ReadsZeros(one_in) => (Rng(self.operations).below(one_in) == 0).then_some(Event::Blank),
+            Event::Errs(one_in) => {
+                (Rng(self.operations).below(one_in) == 0).then_some(Event::Fails(Fault::Errs, u64::MAX))
+            }
+            Event::Exchanged(unit) => {
+                for (address, sector) in (0..).zip(&mut self.content) {
+                    Stamp { unit, round: 3, address }.fill(sector);
+                }
+                self.event = None;
+                None
             }
             event => Some(event),
         }
@@ -210,16 +229,19 @@ impl Medium for Handle {
             Some(Event::Fails(fault, _) | Event::RefusesWrites(fault)) => {
                 return Err(Refused { offset, bytes: data.len() as u64, fault });
             }
+            // Zeros are read, and what is written stays.
+            Some(Event::Blank) if matches!(model.event, Some((_, Event::ReadsZeros(_)))) => {}
             Some(Event::Blank | Event::DropsWrites) => return Ok(()),
-            Some(Event::KeepsFew(..) | Event::NowAndThen(_)) | None => {}
+            Some(_) | None => {}
         }
         let sectors = offset / SECTOR as u64..(offset + data.len() as u64) / SECTOR as u64;
         if sectors.clone().any(|sector| lost(event, sector) == Some(Others::RefuseWrites)) {
             return Err(Refused { offset, bytes: data.len() as u64, fault: Fault::Errs });
         }
-        let real = model.real;
+        let (real, sectors_of_all) = (model.real, model.sectors);
         for (sector, bytes) in sectors.zip(data.chunks(SECTOR)) {
-            if lost(event, sector) == Some(Others::DropWrites) {
+            let end = matches!(event, Some(Event::KeepsEnd(parts)) if sector < sectors_of_all - sectors_of_all / parts);
+            if end || lost(event, sector) == Some(Others::DropWrites) {
                 continue;
             }
             let at = sector % real;
