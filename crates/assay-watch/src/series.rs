@@ -23,6 +23,31 @@ const FIGURES: f64 = 8.0;
 const MIDDLE_OF: (usize, usize) = (60, 10);
 /// Without what it shares with other loads a figure is looked at once more where its deviation falls below this share.
 const QUIETER: f64 = 0.93;
+/// The share of a step found in this way that the figure as it is has to show.
+const SHOWN: f64 = 0.5;
+
+/// The share of variance that rare nights bring, as a mean over the figures of a medium, below which there are none, and the nights
+/// of all figures that this has to rest on. Normal nights show 0.00 to 0.04; shocks of Student's distribution with three degrees 0.08 to 0.4.
+const NO_RARE_NIGHTS: (f64, usize) = (0.045, 400);
+
+/// What the figures of a medium tell together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Medium {
+    /// Their number.
+    pub(crate) figures: usize,
+    /// No figure has nights that are far off.
+    pub(crate) no_rare_nights: bool,
+}
+
+impl Medium {
+    pub(crate) fn of(series: &[Series]) -> Self {
+        let (most, least) = NO_RARE_NIGHTS;
+        let figures = series.len();
+        let tails = series.iter().map(|one| one.own.noise.tails.max(one.apart.noise.tails)).sum::<f64>();
+        let nights = series.iter().map(|one| one.own.noise.nights).sum::<usize>();
+        Self { figures, no_rare_nights: nights >= least && tails < most * figures as f64 }
+    }
+}
 
 /// A threshold that keeps the rate of false alarms of a medium, whatever the number of its figures.
 fn for_figures(threshold: f64, figures: usize) -> f64 {
@@ -77,16 +102,16 @@ impl Look {
     }
 
     /// What is found in the newest night of a level; a slow change only at the end of a week.
-    fn found(&self, recent: &[Point], kind: Kind, figures: usize, week_is_over: bool) -> Option<Found> {
+    fn found(&self, recent: &[Point], kind: Kind, medium: Medium, week_is_over: bool) -> Option<Found> {
         let least = kind.least();
-        let threshold = for_figures(STEP_THRESHOLD, figures);
-        if let Some(step) = step(recent, &self.noise, least, threshold) {
+        let threshold = for_figures(STEP_THRESHOLD, medium.figures);
+        if let Some(step) = step(recent, &self.noise, least, threshold, medium.no_rare_nights) {
             return Some(Found::Step(step));
         }
         if !week_is_over {
             return None;
         }
-        let threshold = for_figures(SLOPE_THRESHOLD, figures);
+        let threshold = for_figures(SLOPE_THRESHOLD, medium.figures);
         let found = slope(&self.weeks, &self.noise, least, threshold)?;
         // The newest night has to show at least half of it.
         let reached = recent.last().is_some_and(|point| point.x >= found.before + found.log / 2.0);
@@ -240,12 +265,28 @@ impl Series {
     }
 
     /// What is found in the newest night; a slow change only at the end of a week.
-    pub(crate) fn found(&self, figures: usize, week_is_over: bool) -> Option<Found> {
-        let own = self.own.found(self.recent(), self.kind, figures, week_is_over);
+    pub(crate) fn found(&self, medium: Medium, week_is_over: bool) -> Option<Found> {
+        let own = self.own.found(self.recent(), self.kind, medium, week_is_over);
         let quieter = self.apart.noise.deviation < QUIETER * self.own.noise.deviation;
         let tells = quieter && self.points.last().is_some_and(|newest| newest.shared.is_some());
-        let other = || self.apart.found(&apart(self.recent(), self.share), self.kind, figures, week_is_over);
-        own.or_else(|| other().filter(|_| tells))
+        let other = || self.apart.found(&apart(self.recent(), self.share), self.kind, medium, week_is_over);
+        own.or_else(|| other().filter(|found| tells && self.shows(found)))
+    }
+
+    /// Whether the figure as it is shows half of a step that was found without what loads share: where most loads moved, the
+    /// others only seem to.
+    fn shows(&self, found: &Found) -> bool {
+        let Found::Step(step) = found else { return true };
+        let middle = |points: &[Point]| median(&mut points.iter().map(|point| point.x).collect::<Vec<_>>());
+        let recent = self.recent();
+        let first = recent.partition_point(|point| point.day < step.first_day);
+        let (before, since) = recent.split_at(first);
+        let before = &before[before.len().saturating_sub(MIDDLE_OF.0)..];
+        (middle(since) - middle(before)) * step.log.signum() >= SHOWN * step.log.abs()
+    }
+
+    pub(crate) fn newest_day(&self) -> i64 {
+        self.points.last().map_or(i64::MIN, |point| point.day)
     }
 
     /// What is reported of a change.

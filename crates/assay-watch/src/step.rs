@@ -12,9 +12,11 @@ const LEAST_BEFORE: usize = 10;
 pub(crate) const LOOKED_AT: usize = BEFORE + WINDOWS[WINDOWS.len() - 1];
 /// Nights that the noise has to rest on.
 const LEAST_NOISE: usize = 20;
-/// The most deviations that one night counts in a window of `nights`, so that two bad nights of three are no step.
-fn far(nights: usize) -> f64 {
+/// The most deviations that one night counts in a window of `nights`, so that two bad nights of three are no step. Where nights
+/// are `regular`, the first night of a short window counts in full: it tells most of a step.
+fn far(nights: usize, regular: bool) -> f64 {
     match nights {
+        ..=SHORT if regular => FARTHEST,
         ..=3 => 3.0,
         4 => 3.5,
         5..=7 => 4.5,
@@ -48,6 +50,10 @@ const FEW: (f64, f64) = (4.0, 100.0);
 /// How much higher it is where nights resemble each other: this share for each unit of the third power of the correlation, as
 /// high as it may be by one standard error.
 const ALIKE: f64 = 1.9;
+/// The same where nights are regular.
+const ALIKE_REGULAR: f64 = 0.5;
+/// Nights of a figure, and its deviation in least changes at most, for which [`ALIKE_REGULAR`] and the bound of regular nights hold.
+const REGULAR: (usize, f64) = (60, 0.65);
 /// How much higher it is for heavy tails: this share for each unit of [`Noise::tails`].
 const HEAVY: f64 = 1.3;
 /// The wider nights vary beside the least change, the more windows can reach it: the threshold rises by `.0` while the
@@ -71,27 +77,32 @@ pub(crate) struct Step {
     pub(crate) excess: f64,
 }
 
-/// The clearest step within the newest `nights` of a level, of at least the size `least` in either direction.
-pub(crate) fn step(nights: &[Point], noise: &Noise, least: f64, threshold: f64) -> Option<Step> {
+/// The clearest step within the newest `nights` of a level, of at least the size `least` in either direction. `no_rare_nights`:
+/// the figures of the medium together show none that are far off.
+pub(crate) fn step(nights: &[Point], noise: &Noise, least: f64, threshold: f64, no_rare_nights: bool) -> Option<Step> {
     if noise.nights < LEAST_NOISE {
         return None;
     }
-    let threshold = threshold_for(noise, least, threshold);
-    let level = Nights::of(nights, noise);
+    let (enough, narrow) = REGULAR;
+    let known = noise.nights >= enough && noise.deviation <= narrow * least;
+    let regular = no_rare_nights && known && noise.correlation > LASTING;
+    let threshold = threshold_for(noise, least, threshold, regular);
+    let level = Nights::of(nights, noise, regular);
     let windows = WINDOWS.into_iter().take_while(|window| window + LEAST_BEFORE <= nights.len());
     let found = windows.filter_map(|window| level.split(nights.len() - window, least, threshold));
     found.max_by(|a, b| a.excess.total_cmp(&b.excess))
 }
 
 /// The threshold for this noise; `plain` is that of narrow, independent, normal nights.
-fn threshold_for(noise: &Noise, least: f64, plain: f64) -> f64 {
+fn threshold_for(noise: &Noise, least: f64, plain: f64, regular: bool) -> f64 {
     let (most, from, to) = WIDE;
     let wide = most * ((noise.deviation / least - from) / (to - from)).clamp(0.0, 1.0);
     let nights = noise.nights as f64;
     let few = FEW.0 / nights + FEW.1 / nights.powi(2);
     // Bartlett 1946.
     let alike = noise.correlation + ((1.0 - noise.correlation.powi(2)) / nights).sqrt();
-    (plain + wide) * (1.0 + few + ALIKE * alike.powi(3) + HEAVY * noise.tails)
+    let of_alike = if regular { ALIKE_REGULAR } else { ALIKE } * alike.powi(3);
+    (plain + wide) * (1.0 + few + of_alike + HEAVY * noise.tails)
 }
 
 /// The nights of a level as at one temperature.
@@ -101,14 +112,15 @@ struct Nights<'a> {
     values: Vec<f64>,
     /// Middle of the level, about which nights before a step are bounded.
     middle: f64,
+    regular: bool,
 }
 
 impl<'a> Nights<'a> {
-    fn of(points: &'a [Point], noise: &'a Noise) -> Self {
+    fn of(points: &'a [Point], noise: &'a Noise, regular: bool) -> Self {
         let celsius = mean_celsius(points);
         let values: Vec<f64> = points.iter().map(|point| noise.adjusted(point, celsius)).collect();
         let middle = median(&mut values.clone());
-        Self { points, noise, values, middle }
+        Self { points, noise, values, middle, regular }
     }
 
     /// The nights from `at` on against those before; none where they do not differ enough.
@@ -156,7 +168,7 @@ impl<'a> Nights<'a> {
     /// not tell, bounded.
     fn fit(&self, at: usize, before_mean: f64) -> Fit {
         let noise = self.noise;
-        let far = far(self.values.len() - at);
+        let far = far(self.values.len() - at, self.regular);
         let residual = |of: usize| ((self.values[of] - before_mean) / noise.deviation).clamp(-FARTHEST, FARTHEST);
         let (mut sum, mut weight, mut lever) = (0.0, 0.0, 0.0);
         for night in at..self.values.len() {
@@ -203,25 +215,25 @@ mod tests {
     #[test]
     fn a_step_is_placed_at_its_first_night_and_two_nights_are_none() {
         let all = points((0..64).map(|day| if day >= 60 { 0.12 } else { 0.0 }));
-        let found = step(&all, &noise(), 0.05, 4.5).unwrap();
+        let found = step(&all, &noise(), 0.05, 4.5, false).unwrap();
         assert_eq!(found.first_day, 60);
         assert!((found.log - 0.12).abs() < 1e-9, "{found:?}");
         let all = points((0..62).map(|day| if day >= 60 { 5.0 } else { 0.0 }));
-        assert_eq!(step(&all, &noise(), 0.05, 4.5), None);
+        assert_eq!(step(&all, &noise(), 0.05, 4.5, false), None);
     }
 
     #[test]
     fn a_small_step_is_none_however_sure_it_is() {
         let all = points((0..90).map(|day| if day >= 60 { 0.04 } else { 0.0 }));
         let sure = Noise { deviation: 0.005, ..noise() };
-        assert!(step(&all, &sure, 0.03, 4.5).is_some());
-        assert_eq!(step(&all, &sure, 0.05, 4.5), None);
+        assert!(step(&all, &sure, 0.03, 4.5, false).is_some());
+        assert_eq!(step(&all, &sure, 0.05, 4.5, false), None);
     }
 
     #[test]
     fn what_got_better_is_found_with_its_sign() {
         let all = points((0..70).map(|day| if day >= 65 { -0.2 } else { 0.0 }));
-        assert!(step(&all, &noise(), 0.05, 4.5).unwrap().log < -0.1);
+        assert!(step(&all, &noise(), 0.05, 4.5, false).unwrap().log < -0.1);
     }
 
     #[test]
@@ -229,14 +241,14 @@ mod tests {
         let alike = Noise { correlation: 0.6, ..noise() };
         let shock = |day: i32| if day >= 60 { 0.18 * 0.6f64.powi(day - 60) } else { 0.0 };
         for last in 63..75 {
-            assert_eq!(step(&points((0..last).map(shock)), &alike, 0.05, 4.2), None, "night {last}");
+            assert_eq!(step(&points((0..last).map(shock)), &alike, 0.05, 4.2, false), None, "night {last}");
         }
         // Each of five nights that follow nights that were missed tells more than if it followed at once.
         let mut apart = points((0..65).map(|day| if day >= 60 { 0.11 } else { 0.0 }));
-        let near = step(&apart, &alike, 0.05, 3.0).unwrap();
+        let near = step(&apart, &alike, 0.05, 3.0, false).unwrap();
         for (at, point) in apart.iter_mut().enumerate().skip(60) {
             point.day += 3 * (at as i64 - 60);
         }
-        assert!(step(&apart, &alike, 0.05, 3.0).unwrap().excess > near.excess);
+        assert!(step(&apart, &alike, 0.05, 3.0, false).unwrap().excess > near.excess);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Manner, Moved, What};
-use crate::night::{Condition, Conditions, Night};
+use crate::night::{Condition, Conditions, Figure, Night};
 use crate::noise::median;
-use crate::series::{Found, Level, Series};
+use crate::series::{Found, Level, Medium, Series};
 
 /// Kelvin from the mean temperature of a level that are another condition.
 const OTHER_TEMPERATURE: f64 = 15.0;
@@ -23,6 +23,10 @@ const SAME_STEP_DAYS: i64 = 5;
 const LATEST_JOIN_DAYS: i64 = 60;
 /// Figures of other loads that tell what a night shares, at least.
 const LEAST_OTHERS: usize = 3;
+/// Figures that are kept: of more, the one that was not measured for the longest time goes.
+const KEPT_FIGURES: usize = 256;
+/// Days since 1970 that a clock shows: up to the year 9999.
+const DAYS: std::ops::Range<i64> = 0..2_932_897;
 /// Events that are kept.
 const KEPT_EVENTS: usize = 500;
 
@@ -54,12 +58,15 @@ pub struct Taken {
 
 impl Watch {
     /// Takes a night. `second` measures again, longer, where something is suspected; without a result there is no message, and
-    /// the next night decides. A night that is not after the last one changes nothing.
+    /// the next night decides. A night that is not after the last one, or on a day that no clock shows, changes nothing.
     pub fn take(&mut self, night: &Night, second: &mut dyn FnMut() -> Option<Night>) -> Taken {
         let mut taken = Taken::default();
-        if self.last_day.is_some_and(|last| night.day <= last) {
+        if !self.follows(night.day) {
             return taken;
         }
+        let mut night = night.clone();
+        night.conditions.celsius = night.conditions.celsius.filter(|celsius| celsius.is_finite());
+        let night = &night;
         self.begin(night.day, &mut taken);
         self.nights += 1;
         self.take_counters(night, &mut taken);
@@ -72,11 +79,15 @@ impl Watch {
     /// Takes a night in which the medium failed.
     pub fn take_failure(&mut self, day: i64) -> Taken {
         let mut taken = Taken::default();
-        if self.last_day.is_none_or(|last| day > last) {
+        if self.follows(day) {
             self.begin(day, &mut taken);
             taken.events.push(self.event(day, What::Failed));
         }
         taken
+    }
+
+    fn follows(&self, day: i64) -> bool {
+        DAYS.contains(&day) && self.last_day.is_none_or(|last| day > last)
     }
 
     fn begin(&mut self, day: i64, taken: &mut Taken) {
@@ -145,17 +156,14 @@ impl Watch {
     fn take_figures(&mut self, night: &Night, second: &mut dyn FnMut() -> Option<Night>, taken: &mut Taken) {
         let mut pushed: Vec<(usize, bool)> = Vec::with_capacity(night.figures.len());
         for figure in night.figures.iter().filter(|figure| figure.log.is_finite()) {
-            let at = self.series.iter().position(|series| series.is_of(figure)).unwrap_or_else(|| {
-                self.series.push(Series::new(figure));
-                self.series.len() - 1
-            });
+            let at = self.series.iter().position(|series| series.is_of(figure)).unwrap_or_else(|| self.another(figure));
             let over = self.series[at].push(night.day, figure, night.conditions.celsius);
             pushed.push((at, over));
         }
         self.note_shared(&pushed);
-        let figures = self.series.len();
+        let medium = Medium::of(&self.series);
         let found = |series: &[Series], places: &[(usize, bool)]| -> Vec<(usize, bool, Found)> {
-            let each = places.iter().filter_map(|(at, over)| Some((*at, *over, series[*at].found(figures, *over)?)));
+            let each = places.iter().filter_map(|(at, over)| Some((*at, *over, series[*at].found(medium, *over)?)));
             each.collect()
         };
         let mut all = found(&self.series, &pushed);
@@ -165,7 +173,8 @@ impl Watch {
             let Some(second) = second() else { return };
             for (at, _) in &suspects {
                 let series = &mut self.series[*at];
-                if let Some(figure) = second.figures.iter().find(|figure| series.is_of(figure)) {
+                let measured = |figure: &&Figure| series.is_of(figure) && figure.log.is_finite();
+                if let Some(figure) = second.figures.iter().find(measured) {
                     series.confirm(figure);
                 }
             }
@@ -182,6 +191,22 @@ impl Watch {
             self.series[at].settle(&found);
         }
         self.report(night.day, worse, better, taken);
+    }
+
+    /// The place of a figure that is new.
+    fn another(&mut self, figure: &Figure) -> usize {
+        let new = Series::new(figure);
+        let oldest = self.series.iter().enumerate().min_by_key(|(_, series)| series.newest_day());
+        match oldest.map(|(at, _)| at).filter(|_| self.series.len() >= KEPT_FIGURES) {
+            Some(at) => {
+                self.series[at] = new;
+                at
+            }
+            None => {
+                self.series.push(new);
+                self.series.len() - 1
+            }
+        }
     }
 
     /// Notes for each figure of the night what the figures of other loads show: the median of their distances.
@@ -337,5 +362,69 @@ mod tests {
             assert_eq!(watch.take(&night, &mut || None).events, []);
         }
         assert_eq!(watch.levels()[0].since_day, 30);
+    }
+
+    fn night(day: i64, logs: &[f64]) -> Night {
+        let figure = |(at, log): (usize, &f64)| Figure {
+            load: format!("load {at}"),
+            kind: Kind::Rate,
+            log: *log,
+            error: None,
+            n: 3,
+        };
+        let figures = logs.iter().enumerate().map(figure).collect();
+        Night { day, conditions: Conditions::default(), figures, counters: Vec::new() }
+    }
+
+    #[test]
+    fn a_load_that_stays_where_most_move_is_no_change() {
+        for seed in 0..40 {
+            let mut random = assay_stats::random::Generator::new(seed);
+            let mut watch = Watch::default();
+            let mut moved = Vec::new();
+            for day in 20_000..20_150 {
+                let host = 0.02 * random.normal();
+                let log = |at: usize, random: &mut assay_stats::random::Generator| {
+                    let better = if at > 0 && day >= 20_090 { 1.25f64.ln() } else { 0.0 };
+                    7.0 + host + 0.01 * random.normal() + better
+                };
+                let logs: Vec<f64> = (0..4).map(|at| log(at, &mut random)).collect();
+                let night = night(day, &logs);
+                for event in watch.take(&night, &mut || Some(night.clone())).events {
+                    match event.what {
+                        What::Worse { figures } | What::Better { figures } => moved.extend(figures),
+                        _ => {}
+                    }
+                }
+            }
+            assert!(moved.len() >= 3, "{seed}: {moved:?}");
+            assert!(moved.iter().all(|moved| moved.load != "load 0"), "{seed}: {moved:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_or_no_day_changes_nothing_and_figures_are_bounded() {
+        let mut watch = Watch::default();
+        for day in [i64::MIN, -1, i64::MAX] {
+            assert_eq!(watch.take(&night(day, &[7.0]), &mut || None), Taken::default());
+            assert_eq!(watch.take_failure(day), Taken::default());
+        }
+        for day in 1..60 {
+            let log = if day > 50 { 6.0 } else { 7.0 };
+            let mut first = night(day, &[log, f64::NAN]);
+            first.conditions.celsius = Some(f64::NAN);
+            let taken = watch.take(&first, &mut || Some(night(day, &[f64::NAN])));
+            let text = serde_json::to_string(&watch).unwrap();
+            assert_eq!(serde_json::from_str::<Watch>(&text).unwrap(), watch, "night {day}");
+            assert!(taken.events.iter().all(|event| matches!(event.what, What::Worse { .. })));
+        }
+        assert_eq!(watch.open().count(), 1, "the night decides alone");
+        for day in 60..400 {
+            let mut renamed = night(day, &[7.0]);
+            renamed.figures[0].load = format!("load of {day}");
+            watch.take(&renamed, &mut || None);
+        }
+        assert_eq!(watch.series.len(), KEPT_FIGURES);
+        assert!(watch.series.iter().any(|series| series.load == "load of 399"));
     }
 }

@@ -140,7 +140,7 @@ impl Row {
             rows.push(Self { tails: Tails::Heavy, missed_aim, ..row });
             rows.push(Self { tails: Tails::Bad, ..row });
             rows.push(Self { season: Some((0.002, true)), ..row });
-            rows.push(Self { season: Some((0.001, false)), ..row });
+            rows.push(Self { season: Some((0.001, false)), missed_aim: row.correlation > 0.5, ..row });
             rows.push(Self { season: Some((0.002, false)), missed_aim: true, ..row });
             rows.push(Self { kernel: Some(0.92), ..row });
             let (spread, correlation) = (row.spread, row.correlation);
