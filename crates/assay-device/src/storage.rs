@@ -347,6 +347,29 @@ impl StorageBelow {
         Ok(below)
     }
 
+    /// The medium of a device or a directory alone, and the storage that carries it where it is a file behind a loop device.
+    ///
+    /// # Errors
+    /// Where the path cannot be inspected.
+    pub fn medium_and_carriers(sysroot: &Sysroot, path: &Path) -> Result<(Self, Self), DeviceError> {
+        let seen = Seen::at(path)?;
+        let (devices, mounts) = (Devices::read(sysroot), mounts::read_mounts(sysroot));
+        let mut own = Self::default();
+        let files = if seen.what == What::BlockDevice {
+            let node = Node::by_number(sysroot, seen.dev);
+            node.iter().for_each(|node| own.descend(sysroot, &devices, node));
+            own.files(&devices, 0)
+        } else {
+            let real = std::fs::canonicalize(path).map_err(|error| DeviceError::from_io(path, error))?;
+            own.file_system(sysroot, &devices, &mounts, &real, seen.dev)
+        };
+        let mut carriers = Self::default();
+        for (file, dev) in files {
+            carriers.storage.extend(Self::of_directory_by_dev(sysroot, &file, dev).storage);
+        }
+        Ok((own, carriers))
+    }
+
     /// Storage below the file system of the directory `path`, including disks that hold files behind loop devices.
     ///
     /// # Errors
@@ -397,7 +420,12 @@ impl StorageBelow {
         }
         let before = self.storage.len();
         nodes.iter().for_each(|node| self.descend(sysroot, devices, node));
-        let names: Vec<String> = self.storage[before..].iter().map(|(_, name)| name.clone()).collect();
+        self.files(devices, before)
+    }
+
+    /// The files behind loop devices among the storage from a place on.
+    fn files(&self, devices: &Devices, from: usize) -> Vec<(PathBuf, (u32, u32))> {
+        let names: Vec<String> = self.storage[from..].iter().map(|(_, name)| name.clone()).collect();
         let mut files = Vec::new();
         for whole in devices.iter().filter(|whole| names.contains(&whole.node.name)) {
             let Some(Backing::File { device, .. }) = whole.backing else { continue };

@@ -232,6 +232,11 @@ impl DataDirectory {
         self.0.inside_or_made(name).map(Self).map_err(owned_failure)
     }
 
+    /// Where it is.
+    pub(crate) fn root(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Where a file in it is, for messages, and for the programs that receive it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)

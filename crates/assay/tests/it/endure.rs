@@ -263,6 +263,53 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
     assert_eq!(none.stdout.split_whitespace().collect::<String>(), r#"{"tests":[]}"#);
 }
 
+#[test]
+fn copies_damaged_logs_and_files_on_the_medium_are_named() {
+    const TEST: &str = "copies_damaged_logs_and_files_on_the_medium_are_named";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let one = lab!(TEST, file(&place, "one.img", BYTES as u64));
+    let one = one.path().to_str().unwrap().to_owned();
+    let test = only(endure(&place, &[&one, "--overwrite", &one, "--until", "1 cycle", "--json", "-q"]).succeeds());
+    // A copy of the medium.
+    fs::copy(place.path().join("one.img"), place.path().join("two.img")).unwrap();
+    let two = lab!(TEST, LoopDevice::attach(&place.path().join("two.img"), false));
+    let two = two.path().to_str().unwrap().to_owned();
+    until_free(&place, Path::new(&one));
+    let both = ["--resume", &one, &two, "--until", "3 cycles", "-q"];
+    endure(&place, &both).refuses(2, &[&one, &two, "both hold", &test.id, "nothing was written"]);
+    let after = only(&endure(&place, &["--status", "--json"]));
+    assert_eq!((after.end, after.uncounted_bytes), (LifeEnd::Censored { reason: CensorReason::Limit }, 0));
+    // A file system on the medium of a directory, and a device on the file system of a target.
+    let disk = lab!(TEST, file(&place, "disk.img", 32 << 20));
+    let mount = lab!(TEST, Mount::ext4(disk.path(), &place.path().join("mnt")));
+    let inner = mount.path().join("inner.img");
+    File::create(&inner).unwrap().set_len(BYTES as u64).unwrap();
+    let inner = lab!(TEST, LoopDevice::attach(&inner, false));
+    let (inner, mnt) = (inner.path().to_str().unwrap(), mount.path().to_str().unwrap());
+    let disk = disk.path().to_str().unwrap();
+    for (target, control) in [(mnt, inner), (mnt, disk), (inner, disk)] {
+        let words = ["is the medium of the target", target, "nothing was touched"];
+        endure(&place, &[target, "--overwrite", target, "--control", control]).refuses(2, &words);
+    }
+    let two_targets = [mnt, inner, "--overwrite", mnt, "--overwrite", inner];
+    endure(&place, &two_targets).refuses(2, &["on one medium", "nothing was touched"]);
+    // A log that is damaged in its middle.
+    let log = place.data().join("endure").join(format!("{}.log", test.id));
+    let whole = fs::read(&log).unwrap();
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 0x10;
+    fs::write(&log, damaged).unwrap();
+    endure(&place, &["--resume", &one, "--until", "3 cycles"]).refuses(4, &[&*log.to_string_lossy(), "damaged"]);
+    let status = endure(&place, &["--status"]);
+    assert_eq!((status.code, &*status.stdout), (Some(6), ""));
+    assert!(status.stderr.contains(&test.id), "{}", status.stderr);
+    // The log of another machine.
+    fs::remove_file(&log).unwrap();
+    endure(&place, &["--resume", &one, "--until", "3 cycles"])
+        .refuses(2, &[&test.id, "whose log is not here", "copy it"]);
+}
+
 /// The free space of a directory, in a file that the next command finds.
 #[test]
 fn a_directory_is_worn_resumed_and_read_at_rest() {

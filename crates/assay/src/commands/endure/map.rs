@@ -28,7 +28,7 @@ pub(super) fn draw(args: &EndureArgs, log: &Path) -> Result<(), Failure> {
             cells.take(read.task.cycle, &read.changes);
         }
     })
-    .map_err(log_failure)?;
+    .map_err(|error| log_failure(log, &error))?;
     // A file may be shared: the id tells tests apart, and is no serial number.
     if !args.file.identities {
         test.unit = None;

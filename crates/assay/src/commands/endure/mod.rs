@@ -42,9 +42,14 @@ pub(super) fn endure(args: EndureArgs) -> Result<Exit, Failure> {
 fn apart(args: &EndureArgs) -> Result<(), Failure> {
     let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let below = |path: &Path| (shown(path), place(path), target::below(path));
-    let one = |(_, path, below): &(String, PathBuf, StorageBelow),
-               (_, named, other): &(String, PathBuf, StorageBelow)| {
-        if path == named { Some(String::new()) } else { below.shared(other).map(|disk| format!(" ({disk})")) }
+    type Below = (StorageBelow, StorageBelow);
+    // Two files on one disk are two media; a file on a medium is that medium.
+    let disk = |(own, carriers): &Below, (other, others): &Below| {
+        let shared = own.shared(other).or_else(|| own.shared(others)).or_else(|| carriers.shared(other));
+        shared.map(|disk| format!(" ({disk})"))
+    };
+    let one = |(_, path, below): &(String, PathBuf, Below), (_, named, other): &(String, PathBuf, Below)| {
+        if path == named { Some(String::new()) } else { disk(below, other) }
     };
     let targets: Vec<_> = args.targets.iter().map(|path| below(path)).collect();
     for (at, target) in targets.iter().enumerate() {
@@ -98,7 +103,7 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let neighbours: Neighbours = Arc::new(Mutex::new(Vec::new()));
-    let mut sessions = Vec::new();
+    let (mut beginnings, mut sessions) = (Vec::new(), Vec::new());
     // All are opened before one is begun: a refusal leaves no test.
     let open = |path: &PathBuf| {
         let opening = Opening::new(args, path);
@@ -110,7 +115,15 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
         let log = read.get_mut(number).and_then(Option::take);
         let beginning =
             if args.resume { resumed(number, opened, &logs, log)? } else { begun(args, number, opened, &logs)? };
+        let id = &beginning.state.begun().id;
+        if let Some(before) = beginnings.iter().find(|(other, _): &&(Beginning, _)| other.state.begun().id == *id) {
+            return Err(one_test_twice(id, &before.0.opening.path, path));
+        }
+        beginnings.push((beginning, medium));
+    }
+    for (beginning, medium) in beginnings {
         if !args.quiet {
+            let path = &beginning.opening.path;
             output::tell_wrapped(&words::announcement(path, &medium, &beginning.state, beginning.log.path()));
         }
         neighbours.lock().unwrap_or_else(PoisonError::into_inner).push(Neighbour::default());
@@ -120,6 +133,13 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     let threads = sessions.into_iter().map(|session| move || session.run()).collect();
     let tests = watched(args, threads, &neighbours)?;
     finish(args, tests, control.stopped())
+}
+
+fn one_test_twice(id: &str, one: &Path, other: &Path) -> Failure {
+    let (one, other) = (shown(one), shown(other));
+    Failure::usage(format!(
+        "{one} and {other} both hold what test {id} wrote: one is a copy; attach and name only one; nothing was written"
+    ))
 }
 
 /// A new test.
@@ -150,7 +170,8 @@ fn begun(
         },
         labels,
     };
-    let log = Log::create(&logs.path(&format!("{id}.log")), &Entry::Begin(begin.clone())).map_err(log_failure)?;
+    let file = logs.path(&format!("{id}.log"));
+    let log = Log::create(&file, &Entry::Begin(begin.clone())).map_err(|error| log_failure(&file, &error))?;
     let Some(state) = State::begin(begin) else {
         return Err(Failure::usage(format!("{}: too small to wear", shown(&opening.path))));
     };
@@ -176,7 +197,7 @@ fn resumed(
     };
     let (log, state) = match read.filter(|(_, state)| state.begun().id == id) {
         Some(read) => read,
-        None => Log::open(&known_log(&opening.path, &id, logs)?).map_err(log_failure)?,
+        None => opened_log(&target::known_log(&opening.path, &id, logs.root())?)?,
     };
     if let LifeEnd::Died { .. } = state.end() {
         return Err(Failure::usage(format!("{path}: test {id} is over: {}", words::end(state.end()))));
@@ -190,38 +211,29 @@ fn resumed(
     Ok(Beginning { number, opening, opened, log, state })
 }
 
-/// The log of the test that wrote a medium.
-fn known_log(path: &Path, id: &str, logs: &DataDirectory) -> Result<PathBuf, Failure> {
-    let file = logs.path(&format!("{id}.log"));
-    if file.exists() {
-        return Ok(file);
-    }
-    Err(Failure::usage(format!(
-        "{}: it holds what test {id} wrote, whose log is not here ({}); copy it here from the other machine",
-        shown(path),
-        shown(&file)
-    )))
-}
-
 /// The only unfinished test of a medium with this serial number and size.
 fn of_the_same_unit(opened: &Opened, logs: &DataDirectory) -> Result<Option<String>, Failure> {
     let Some(unit) = opened.seen.medium.unit.as_ref() else { return Ok(None) };
     let same = |test: &Endurance| test.unit.as_ref() == Some(unit) && !matches!(test.end, LifeEnd::Died { .. });
-    let mut tests: Vec<_> = known(logs, &names(logs)?).into_iter().filter(same).map(|test| test.id).collect();
+    let (tests, _) = known(logs, &names(logs)?);
+    let mut tests: Vec<_> = tests.into_iter().filter(same).map(|test| test.id).collect();
     Ok(tests.pop().filter(|_| tests.is_empty()))
 }
 
-/// The tests by these logs, in the order of their beginnings; a log that cannot be read is named.
-fn known(logs: &DataDirectory, names: &[String]) -> Vec<Endurance> {
-    let mut tests = Vec::new();
+/// The tests by these logs, in the order of their beginnings, and how many logs cannot be read: these are named.
+fn known(logs: &DataDirectory, names: &[String]) -> (Vec<Endurance>, usize) {
+    let (mut tests, mut unread) = (Vec::new(), 0);
     for log in names.iter().map(|name| logs.path(name)) {
         match by_log(&log, &mut |_| {}) {
             Ok(test) => tests.push(test),
-            Err(error) => output::tell_wrapped(&format!("{}: {}", shown(&log), harmless(&error.to_string()))),
+            Err(error) => {
+                unread += 1;
+                output::tell_wrapped(&log_error(&log, &error));
+            }
         }
     }
     tests.sort_by(|one, other| one.started.cmp(&other.started));
-    tests
+    (tests, unread)
 }
 
 /// The names of all logs.
@@ -252,7 +264,13 @@ fn status(args: &EndureArgs) -> Result<Exit, Failure> {
     let wanted = |id: &String| args.targets.iter().any(|named| id.starts_with(&*named.to_string_lossy()));
     ids.retain(|id| args.targets.is_empty() || wanted(id));
     match (&args.file.output, &ids[..], logs) {
-        (None, ids, logs) => show(args, &logs.map_or_else(Vec::new, |logs| known(&logs, ids)))?,
+        (None, ids, logs) => {
+            let (tests, unread) = logs.map_or_else(Default::default, |logs| known(&logs, ids));
+            if unread == 0 || !tests.is_empty() || args.json {
+                show(args, &tests)?;
+            }
+            return Ok(if unread == 0 { Exit::Good } else { Exit::CannotTell });
+        }
         (Some(_), [id], Some(logs)) => map::draw(args, &logs.path(id))?,
         (Some(_), ids, _) => {
             let count = counted(ids.len(), "test");
@@ -310,6 +328,17 @@ fn watched<T: Send + 'static>(
 fn finish(args: &EndureArgs, tests: Vec<Endurance>, stopped: bool) -> Result<Exit, Failure> {
     show(args, &tests)?;
     for (test, path) in tests.iter().zip(&args.targets) {
+        if stopped && test.end == LifeEnd::Running && test.written_bytes == 0 {
+            // A medium that holds no slice cannot be recognised.
+            forget(test, path)?;
+            if !args.quiet {
+                output::tell_wrapped(&format!(
+                    "{}: stopped before its first slice was written; the same command begins anew",
+                    shown(path)
+                ));
+            }
+            continue;
+        }
         if test.rest.is_some() && !args.quiet {
             output::tell_wrapped(&words::rests(test, path));
             continue;
@@ -330,6 +359,33 @@ fn finish(args: &EndureArgs, tests: Vec<Endurance>, stopped: bool) -> Result<Exi
     Ok(ending::of_endurance(&tests))
 }
 
-fn log_failure(error: JournalError) -> Failure {
-    Failure::environment(harmless(&error.to_string()))
+/// Removes the log of a test that wrote no whole slice, and the file of a directory.
+fn forget(test: &Endurance, path: &Path) -> Result<(), Failure> {
+    let logs = DataDirectory::made(LOGS)?;
+    for ending in ["log", "json"] {
+        let file = logs.path(&format!("{}.{ending}", test.id));
+        std::fs::remove_file(&file)
+            .map_err(|error| Failure::environment(format!("{}: {}", shown(&file), harmless(&error.to_string()))))?;
+    }
+    if path.is_dir() {
+        target::remove(path);
+    }
+    Ok(())
+}
+
+/// Opens a log to go on with it.
+fn opened_log(file: &Path) -> Result<(Log, State), Failure> {
+    Log::open(file).map_err(|error| log_failure(file, &error))
+}
+
+fn log_failure(log: &Path, error: &JournalError) -> Failure {
+    Failure::environment(log_error(log, error))
+}
+
+/// What is wrong with a log, with its path.
+fn log_error(log: &Path, error: &JournalError) -> String {
+    match error {
+        JournalError::Io { .. } => harmless(&error.to_string()),
+        _ => format!("{}: {error}", shown(log)),
+    }
 }

@@ -8,14 +8,14 @@ use assay_core::exit::Exit;
 use assay_core::retention::Age;
 use assay_core::units::Bytes;
 use assay_endure::{
-    Attached, Entry, Log, NoRest, PAGE_BYTES, Recognised, RestReadBegun, SLICES, State, Step, Trouble, Way, Wear,
-    recognise, unit_on,
+    Attached, Entry, JournalError, Log, NoRest, PAGE_BYTES, Recognised, RestReadBegun, SLICES, State, Step, Trouble,
+    Way, Wear, recognise, unit_on,
 };
 use assay_engine::Control;
 use jiff::Timestamp;
 
 use super::session::{Neighbour, Neighbours};
-use super::{known_log, log_failure, show, target, watched, words};
+use super::{log_failure, opened_log, show, target, watched, words};
 use crate::cli::EndureArgs;
 use crate::ending::Failure;
 use crate::output::{shown, tell_wrapped};
@@ -162,7 +162,7 @@ fn found(
     let id = format!("{unit:016x}");
     let (log, state) = match read.filter(|(_, state)| state.begun().id == id) {
         Some(read) => read,
-        None => Log::open(&known_log(path, &id, logs)?).map_err(log_failure)?,
+        None => opened_log(&target::known_log(path, &id, logs.root())?)?,
     };
     match recognise(&mut medium, &state) {
         Recognised::Ours => Ok((medium, log, state, way)),
@@ -175,7 +175,8 @@ fn found(
 impl Resting {
     fn read(mut self) -> Result<Came, Failure> {
         let begun = RestReadBegun { at: now(), path: shown(&self.path), way: self.way.clone() };
-        self.wear.note(&Entry::RestRead(begun)).map_err(log_failure)?;
+        let failed = |error: JournalError| log_failure(&self.document.with_extension("log"), &error);
+        self.wear.note(&Entry::RestRead(begun)).map_err(failed)?;
         let mut trouble = None;
         for index in 0..SLICES {
             let (stop, neighbours, number) = (self.stop.clone(), Arc::clone(&self.neighbours), self.number);
@@ -187,7 +188,7 @@ impl Resting {
                 }
                 !stop.stopped()
             });
-            match step.map_err(log_failure)? {
+            match step.map_err(failed)? {
                 Step::Done(_) => {}
                 Step::Trouble(seen) => {
                     trouble = Some(seen);

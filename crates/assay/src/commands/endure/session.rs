@@ -252,6 +252,9 @@ impl Session {
             let evidence = self.evidence(trouble, began, &kernel, began.elapsed() >= wait);
             match judge(&evidence) {
                 Ruling::Ended(end) => {
+                    if trouble == Trouble::LogBehind {
+                        tell_wrapped(&words::log_behind(&path, &self.document.with_extension("log")));
+                    }
                     tell_wrapped(&format!("{}: {}", shown(&path), words::end(end)));
                     self.end(end)?;
                     return Ok(false);

@@ -59,7 +59,7 @@ impl Opening {
 
     fn device(&self) -> Result<Opened, Failure> {
         // A test that is resumed is recognised by its stamps; only a new one needs the name.
-        let ours = !self.named && self.resume && stamped(&self.path, self.hang_after);
+        let ours = !self.named && self.resume && self.stamped()?;
         if !self.named && !self.resume {
             let path = shown(&self.path);
             return Err(Failure::usage(format!(
@@ -77,6 +77,20 @@ impl Opening {
         let block = seen.logical_block_bytes.unwrap_or(512);
         let present = Box::new(move || permit.held().present());
         self.opened(file, bytes, block, present, (seen, reader, attachment))
+    }
+
+    /// Whether a test whose log is here wrote what is on the device. The permit then needs no name: what would be lost is its own.
+    fn stamped(&self) -> Result<bool, Failure> {
+        let path = shown(&self.path);
+        let Some((mut medium, _)) = to_read(&self.path, self.hang_after) else { return Ok(false) };
+        let Some(unit) = unit_of(&mut medium) else {
+            return Err(Failure::usage(format!(
+                "{path}: nothing on it is of a test of endurance; if it is the medium of a test and lost all, add --overwrite \
+                 {path}; nothing was written"
+            )));
+        };
+        let logs = crate::state::directory()?.join(LOGS);
+        known_log(&self.path, &format!("{unit:016x}"), &logs).map(|_| true)
     }
 
     fn directory(&self) -> Result<Opened, Failure> {
@@ -166,20 +180,18 @@ fn is_device(path: &Path) -> Result<bool, Failure> {
     match std::fs::metadata(path) {
         Ok(meta) if crate::system::is_device(&meta) => Ok(true),
         Ok(meta) if meta.is_dir() => Ok(false),
+        Ok(meta) if !meta.is_file() => {
+            Err(Failure::usage(format!("{shown} is no storage; name a block device, or a directory of the medium")))
+        }
         Ok(_) => Err(Failure::usage(format!("{shown} is a file; name a device, or a directory of the medium"))),
         Err(error) => Err(Failure::usage(format!("{shown}: {error}; name a device, or a directory of the medium"))),
     }
 }
 
-/// The storage below a target or a control; none where it cannot be told, and what is then done with it says why.
-pub(super) fn below(path: &Path) -> StorageBelow {
-    let root = Sysroot::real();
-    let below = match is_device(path) {
-        Ok(true) => StorageBelow::of_device(&root, path),
-        Ok(false) => StorageBelow::of_directory(&root, path),
-        Err(_) => return StorageBelow::default(),
-    };
-    below.unwrap_or_default()
+/// The medium of a target or a control, and the storage that carries it; none where it cannot be told, and what is then done with
+/// it says why.
+pub(super) fn below(path: &Path) -> (StorageBelow, StorageBelow) {
+    StorageBelow::medium_and_carriers(&Sysroot::real(), path).unwrap_or_default()
 }
 
 /// The way to a medium.
@@ -227,12 +239,17 @@ fn to_read(path: &Path, hang_after: Duration) -> Option<(Attached, TargetInfo)> 
     Some((medium, seen))
 }
 
-/// Whether a test whose log is here wrote what is on a device. The permit then needs no name: what would be lost is its
-/// own.
-fn stamped(path: &Path, hang_after: Duration) -> bool {
-    let unit = to_read(path, hang_after).and_then(|(mut medium, _)| unit_of(&mut medium));
-    let log = |unit: u64| Some(crate::state::directory().ok()?.join(LOGS).join(format!("{unit:016x}.log")));
-    unit.and_then(log).is_some_and(|log| log.exists())
+/// The log of the test that wrote a medium.
+pub(super) fn known_log(path: &Path, id: &str, logs: &Path) -> Result<PathBuf, Failure> {
+    let file = logs.join(format!("{id}.log"));
+    if file.exists() {
+        return Ok(file);
+    }
+    Err(Failure::usage(format!(
+        "{}: it holds what test {id} wrote, whose log is not here ({}); copy it here from the other machine",
+        shown(path),
+        shown(&file)
+    )))
 }
 
 /// Longest log of a test that is still in its first cycle.

@@ -43,6 +43,16 @@ pub(super) fn advice(advice: Advice, path: &Path) -> String {
     }
 }
 
+/// What is to be done about a log that is an older copy.
+pub(super) fn log_behind(path: &Path, log: &Path) -> String {
+    format!(
+        "{}: {}; nothing was written. Put the newer log at {}, or begin a new test",
+        shown(path),
+        trouble(Trouble::LogBehind),
+        shown(log)
+    )
+}
+
 /// How a test ended, or that it goes on.
 pub(super) fn end(end: LifeEnd) -> String {
     match end {
@@ -57,11 +67,11 @@ pub(super) fn summary(test: &Endurance) -> String {
     let name = [&test.model, &test.unit].into_iter().flatten().map(|name| harmless(name)).collect::<Vec<_>>().join(" ");
     let name = if name.is_empty() { String::new() } else { format!("{name}, ") };
     let mut lines = vec![format!(
-        "{}  {name}{}, {}: {} cycles, {} written; {}",
+        "{}  {name}{}, {}: {}, {} written; {}",
         test.id,
         Bytes(test.area_bytes),
         test.load.name(),
-        test.cycles,
+        counted(usize::try_from(test.cycles).unwrap_or(usize::MAX), "cycle"),
         Bytes(test.written_bytes),
         end(test.end)
     )];
@@ -129,6 +139,8 @@ fn rest_read(read: &RestRead) -> String {
     let early = if read.early { ", before its rest was over" } else { "" };
     let part = if read.slices < 16 { format!(" ({} of 16 slices)", read.slices) } else { String::new() };
     let lost = match read.lost_sectors {
+        0 if read.slices == 0 => "nothing was read".to_owned(),
+        0 if read.slices < 16 => "all that was read held".to_owned(),
         0 => "all held".to_owned(),
         lost => {
             format!("{} lost ({})", counted(usize::try_from(lost).unwrap_or(usize::MAX), "sector"), kinds(&read.kinds))
@@ -217,5 +229,5 @@ pub(super) fn when(left: Duration) -> String {
 /// What will be done, before it begins.
 pub(super) fn announcement(path: &Path, medium: &str, state: &State, log: &Path) -> String {
     let area = Bytes(state.layout().pages * PAGE_BYTES);
-    format!("{}: overwrites {area} of {medium} in each cycle and wears it out; log {}", shown(path), shown(log))
+    format!("{} ({medium}): overwrites {area} in each cycle and wears it out; log {}", shown(path), shown(log))
 }
