@@ -21,6 +21,9 @@ pub enum NoRest {
     /// It is being worn: not all of the area holds one cycle, or it was not read to its end.
     #[error("its last cycle is not complete; --resume goes on with it")]
     NotWhole,
+    /// It died.
+    #[error("its test is over: it died, and what is left of its last cycle is no rest")]
+    Died,
     /// No clock tells an age.
     #[error(transparent)]
     Clock(#[from] NoAge),

@@ -151,7 +151,8 @@ impl State {
     /// Why not.
     pub fn may_read_rested(&self, now: u64) -> Result<(), NoRest> {
         if self.rested_cycle().is_none() {
-            return Err(NoRest::NotWhole);
+            let died = matches!(self.end, LifeEnd::Died { .. });
+            return Err(if died { NoRest::Died } else { NoRest::NotWhole });
         }
         self.resting.may_read(now)
     }

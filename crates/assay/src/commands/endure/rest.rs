@@ -141,7 +141,7 @@ fn refusal(path: &Path, why: NoRest) -> Failure {
     let line = format!("{}: {why}", shown(path));
     match why {
         NoRest::Clock(_) => Failure::environment(line),
-        NoRest::NotWhole | NoRest::TooMany => Failure::usage(line),
+        NoRest::NotWhole | NoRest::Died | NoRest::TooMany => Failure::usage(line),
     }
 }
 
