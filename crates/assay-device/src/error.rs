@@ -59,6 +59,14 @@ pub enum DeviceError {
         /// What is in use, and how.
         place: String,
     },
+    /// A loop device may share its data, and only root can see whether it does.
+    #[error("{path}: permission denied: only root can see whether {device} shares its data; run as root")]
+    LoopForRoot {
+        /// The device that was given.
+        path: String,
+        /// Kernel name of the loop device.
+        device: String,
+    },
     /// A loop device may share its data.
     #[error(
         "{path}: {}the kernel does not say what is behind {device} ({why}); {}detach it (losetup -d /dev/{device}); if you \

@@ -162,6 +162,8 @@ pub(crate) struct Whole {
 pub(crate) struct UnknownBacking {
     /// The answer, as text.
     pub(crate) why: String,
+    /// Whether this user may not ask.
+    pub(crate) is_refused: bool,
     /// Whether the program or host that serves the file system of the backing file is gone: its file system answered
     /// `ENOTCONN`, which none on a disk of this machine does (FUSE: fs/fuse/dev.c, a connection that is not
     /// connected any more).
@@ -306,7 +308,12 @@ fn backing(sysroot: &Sysroot, node: &Node, mounts: &[Mount]) -> Result<Option<Ba
         // A name that leads to another file system than the one that is gone is another file's.
         (Err(error), Some(backing)) if error.kind() != ErrorKind::NotConnected => Ok(Some(backing)),
         (Err(error), _) => {
-            Err(UnknownBacking { why: error.to_string(), is_cut_off: error.kind() == ErrorKind::NotConnected })
+            let is = |kind| error.kind() == kind;
+            Err(UnknownBacking {
+                why: error.to_string(),
+                is_refused: is(ErrorKind::PermissionDenied),
+                is_cut_off: is(ErrorKind::NotConnected),
+            })
         }
     }
 }

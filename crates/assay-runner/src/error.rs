@@ -252,6 +252,7 @@ impl RunError {
                 DeviceError::NotPermitted { .. }
                 | DeviceError::ReadOnly { .. }
                 | DeviceError::Unreadable { .. }
+                | DeviceError::LoopForRoot { .. }
                 | DeviceError::UnknownLoop { .. } => Exit::Environment,
                 _ => Exit::Usage,
             },

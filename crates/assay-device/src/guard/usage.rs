@@ -65,6 +65,8 @@ pub(in crate::guard) struct UnknownLoop {
     pub(in crate::guard) why: String,
     /// Whether it is the device itself, or below it.
     pub(in crate::guard) is_own: bool,
+    /// Whether this user may not ask what is behind it.
+    pub(in crate::guard) is_refused: bool,
 }
 
 struct Reached {
@@ -122,7 +124,12 @@ impl Reach {
         let unknown = |(node, unknown): &(Node, UnknownBacking)| {
             let is_own = self.own.contains(&node.name);
             let may_have = is_own || !unknown.is_cut_off || self.may_back(node);
-            may_have.then(|| UnknownLoop { name: node.name.clone(), why: unknown.why.clone(), is_own })
+            may_have.then(|| UnknownLoop {
+                name: node.name.clone(),
+                why: unknown.why.clone(),
+                is_refused: unknown.is_refused,
+                is_own,
+            })
         };
         self.unknown.iter().find_map(unknown)
     }

@@ -13,7 +13,7 @@ use assay_verify::probe::{
     BlockDevice, Device, Journal, JournalIdentity, JournalLeft, ProbeSettings, Salt, run as probe,
 };
 
-use crate::common::{Done, Place, can_be_apart, run};
+use crate::common::{Done, Place, as_nobody, can_be_apart, nobody_can_run, run};
 
 const MIB: u64 = 1 << 20;
 
@@ -93,6 +93,28 @@ fn a_loop_device_that_cannot_be_asked_and_whose_name_leads_nowhere_refuses_a_raw
     let words = [&*format!("{name} may be on it"), &format!("losetup -d /dev/{name}"), "run as root"];
     hidden("exec \"$ASSAY\" verify --quiet --quick \"$CARD\"").refuses(4, &words);
     hidden("exec \"$ASSAY\" run -q --raw --overwrite \"$CARD\" \"$CARD\"").refuses(4, &words);
+}
+
+/// A user without rights read that he should detach a loop device that was not his.
+#[test]
+fn a_user_who_may_not_ask_is_sent_to_root() {
+    const TEST: &str = "a_user_who_may_not_ask_is_sent_to_root";
+    // Other tests would find the loop device whose file is gone.
+    let _lab = lab!(TEST, Lab::enter());
+    let place = Place::new();
+    if !nobody_can_run(TEST, &place) {
+        return;
+    }
+    let card = lab!(TEST, LoopDevice::attach(&image(&place, "card.img", 4 * MIB), false));
+    let gone = image(&place, "gone.img", MIB);
+    let other = lab!(TEST, LoopDevice::attach(&gone, false));
+    fs::remove_file(&gone).unwrap();
+    let mut command = as_nobody(place.assay(["verify", "--quiet", "--quick"]));
+    command.arg(card.path()).env("ASSAY_DATA", place.medium().join("data"));
+    let refused = run(command);
+    // Other programs of this machine may have such a loop device, too.
+    refused.refuses(4, &["permission denied", "only root can see whether loop", "run as root"]);
+    drop(other);
 }
 
 /// Threat 1.4, and the suspicion that a partition which wraps around overwrites another one that is mounted: the data

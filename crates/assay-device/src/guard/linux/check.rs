@@ -96,9 +96,12 @@ fn refuse_in_use(sysroot: &Sysroot, path: &Path, node: &Node, scope: Scope) -> R
     if let Some(first) = uses.first() {
         return Err(in_use(path, &describe_use(first, node), uses.len()));
     }
-    if let Some(UnknownLoop { name, why, is_own }) = reach.unknown() {
+    if let Some(UnknownLoop { name, why, is_refused, is_own }) = reach.unknown() {
         let mounted = mounted_on(sysroot, &name).into_iter().find(|used| used.device == name).map(|used| used.place);
         let (path, device, why) = (shown(path), harmless(&name), harmless(&why));
+        if is_refused && !rustix::process::geteuid().is_root() {
+            return Err(DeviceError::LoopForRoot { path, device });
+        }
         return Err(DeviceError::UnknownLoop { path, device, why, is_own, mounted });
     }
     if node.read_only() {
