@@ -12,9 +12,9 @@ use assay_engine::Control;
 use serde_json::{Map, Value, json};
 
 use crate::accept::{Accepted, Home, RecordClaim, RecordRefusal, Way, is_record_id};
-use crate::error::{FleetError, bounded_reason};
+use crate::error::{FleetError, NodeCause, bounded_reason};
 use crate::inventory::{Ansible, InventoryNode};
-use crate::launch::Launcher;
+use crate::launch::{Launcher, NodeEnd};
 use crate::ledger::{Ledger, NodeEntry};
 use crate::remote::{RemoteNode, each_at_once};
 use crate::wire::MAX_RECORD;
@@ -248,6 +248,8 @@ pub struct Cleaned {
     pub kept: String,
     /// Why it was not cleaned, as the node or Ansible says it.
     pub refused: Option<String>,
+    /// The cause of that, where the program of the node did not answer.
+    pub cause: Option<NodeCause>,
 }
 
 /// Cleans the hosts of an inventory; with `records`, removes their records too. Calls `answered` with the name of each node that
@@ -302,7 +304,7 @@ pub fn clean_by_ssh(
         answered(&entry.name);
         let mut row = match found {
             Ok(row) => row,
-            Err(why) => Cleaned { refused: Some(bounded_reason(&why)), ..Cleaned::default() },
+            Err((cause, why)) => Cleaned { refused: Some(bounded_reason(&why)), cause, ..Cleaned::default() },
         };
         row.node.clone_from(&entry.name);
         row
@@ -310,12 +312,20 @@ pub fn clean_by_ssh(
 }
 
 /// What a node says that it removed. Nothing of it is believed beyond its type and its length.
-fn cleaned(remote: &RemoteNode<'_>, target: &str, program: &str, records: bool) -> Result<Cleaned, String> {
+fn cleaned(
+    remote: &RemoteNode<'_>,
+    target: &str,
+    program: &str,
+    records: bool,
+) -> Result<Cleaned, (Option<NodeCause>, String)> {
     let entry = format!("{}={target}", remote.node);
     let more: &[&str] = if records { &["--records"] } else { &[] };
     let words = [&[program, "fleet", "clean", "--via", "local", "--json"], more, &["--", &entry]].concat();
-    let said = remote.call(&words, LIST, WITHIN).map_err(|error| error.to_string())?;
-    let Ok(document) = serde_json::from_slice::<Value>(&said.out) else { return Err(said.last_words()) };
+    let said = remote.call(&words, LIST, WITHIN).map_err(|error| (None, error.to_string()))?;
+    let Ok(document) = serde_json::from_slice::<Value>(&said.out) else {
+        let (code, last) = (said.code, said.last_words());
+        return Err((NodeCause::from_end(&NodeEnd { words: String::new(), code, reached: true }, &last), last));
+    };
     let row = &document["nodes"][0];
     let texts = |name: &str| -> Vec<String> {
         row[name].as_array().into_iter().flatten().filter_map(Value::as_str).map(bounded_reason).collect()
@@ -326,6 +336,7 @@ fn cleaned(remote: &RemoteNode<'_>, target: &str, program: &str, records: bool) 
         left: texts("left"),
         kept: row["kept"].as_str().map(bounded_reason).unwrap_or_default(),
         refused: row["reason"].as_str().map(bounded_reason),
+        cause: None,
     })
 }
 

@@ -44,7 +44,9 @@ pub struct Joining {
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
     /// The coordinator cannot be reached.
-    #[error("{address}: {reason}")]
+    #[error(
+        "the coordinator is not reached at {address}: {reason}; assay fleet run --listen ADDRESS:PORT names another address"
+    )]
     Unreachable {
         /// Where it was looked for.
         address: String,

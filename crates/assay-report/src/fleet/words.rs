@@ -255,7 +255,7 @@ fn too_few(report: &FleetReport) -> String {
         true => "; --label model=NAME sets the model of media that do not report it",
         false => "",
     };
-    format!("too few to name an odd node, which takes four of one model{mend}")
+    format!("too few media of one model to name an odd node: it takes four{mend}")
 }
 
 /// `random write 4 KiB −72 % (−75 … −69 %) against the others, and likewise under 2 more loads`.

@@ -259,6 +259,14 @@ fn what_a_killed_node_left_is_found_and_removed() {
         assert!(output.status.success(), "{cleaned}");
         cleaned
     };
+    // A user who forgets where the program is reads what mends it.
+    let words: Vec<&str> = ["fleet", "clean"].into_iter().chain(nodes.iter().map(String::as_str)).collect();
+    let forgotten = rig.assay(&words).output().unwrap();
+    let said = String::from_utf8_lossy(&forgotten.stdout).into_owned();
+    assert_eq!(forgotten.status.code(), Some(4), "{said}");
+    assert_eq!(said.matches("no assay there: ").count(), 3, "{said}");
+    assert!(said.contains("; --program PATH says where it is"), "{said}");
+
     let first = clean(&[]);
     let removed = |of: &Value, name: &str| node(of, name)["removed"].to_string();
     assert!(removed(&first, "n2").contains("test files of a run that was killed"), "{first}");

@@ -10,7 +10,7 @@ use assay_fleet::{Cleaned, Launcher, NodeEntry, entries, program};
 
 use super::ledgers;
 use super::measured::{ansible, via};
-use super::view::AnswerCount;
+use super::view::{AnswerCount, not_begun_words};
 use crate::cli::{FleetCleanArgs, ViaArg};
 use crate::documents::fleet::{CleanDocument, CleanedNode};
 use crate::ending::Failure;
@@ -101,7 +101,10 @@ fn clean_line(row: &Cleaned) -> String {
     if !row.kept.is_empty() {
         words.push(format!("records are kept: {} (--records removes them)", row.kept));
     }
-    words.extend(row.refused.clone());
+    words.extend(row.refused.as_ref().map(|why| match row.cause {
+        Some(cause) => not_begun_words(cause, why),
+        None => why.clone(),
+    }));
     format!("{}: {}\n", harmless(&row.node), words.join("; "))
 }
 

@@ -28,18 +28,24 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<Exit, Failure> {
     if target.is_file() && answer.report.loads.is_empty() {
         output::tell_wrapped(&no_figure(&answer.report));
     }
+    if target.is_file() && answer.renamed {
+        // Who looks for the odd node in the page does not know it by that name.
+        output::tell_wrapped("nodes have short names there instead of their own; --identities keeps their own");
+    }
     Ok(if answer.report.loads.is_empty() { Exit::No } else { Exit::Good })
 }
 
 /// The report, wherever it goes.
 pub(in crate::commands) fn report_answer(args: &FleetReportArgs, target: &Target) -> Result<ReportAnswer, Failure> {
     let Gathered { mut run, mut others, named } = gathered(args.run.as_deref(), args.against.as_deref())?;
+    let own: Vec<String> = run.nodes.iter().map(|node| node.name.clone()).collect();
     for run in others.iter_mut().chain([&mut run]) {
         target.redact_run(run)?;
     }
+    let renamed = run.nodes.iter().map(|node| &node.name).ne(&own);
     let compared = args.against.as_deref() != Some("none");
     let reference = named.and_then(|at| others.get(at));
-    Ok(ReportAnswer { report: reported(&run, &others, reference, compared), all: args.all })
+    Ok(ReportAnswer { report: reported(&run, &others, reference, compared), all: args.all, renamed })
 }
 
 /// Why no figure of a run counts, in one line.
@@ -55,6 +61,8 @@ pub(in crate::commands) struct ReportAnswer {
     report: FleetReport,
     /// Whether a terminal shows each figure, too.
     all: bool,
+    /// Whether nodes have other names than those of the run.
+    renamed: bool,
 }
 
 impl Answer for ReportAnswer {

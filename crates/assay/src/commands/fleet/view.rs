@@ -348,7 +348,7 @@ pub(super) fn fate_words(fate: &Fate) -> String {
         Fate::MediumFailed { id, reason } => format!("the medium failed: {reason} ({id})"),
         Fate::Invalid { id, reason } => format!("invalid: {reason} ({id})"),
         Fate::Incomplete { id, reason } => format!("not complete: {reason} ({id})"),
-        Fate::NotBegun { cause, reason } => format!("{}: {reason}{}", cause_words(*cause), remedy(*cause)),
+        Fate::NotBegun { cause, reason } => not_begun_words(*cause, reason),
         Fate::Unreachable { reason } => format!("unreachable: {reason}"),
         Fate::Late => "not ready in time".to_owned(),
         Fate::TooFew => "ready, but too few others were; --quorum N begins with N".to_owned(),
@@ -356,6 +356,11 @@ pub(super) fn fate_words(fate: &Fate) -> String {
         Fate::NotTaken { reason } => format!("record not taken: {reason}"),
         Fate::Interrupted => "interrupted".to_owned(),
     }
+}
+
+/// Why a node did not begin, with what mends it.
+pub(super) fn not_begun_words(cause: NodeCause, reason: &str) -> String {
+    format!("{}: {reason}{}", cause_words(cause), remedy(cause))
 }
 
 /// Why a node did not begin, in a few words.
