@@ -18,9 +18,9 @@ const NAME: usize = 32;
 const SHORT_NAME: usize = 12;
 
 /// Who goes where, wave by wave, with the command for each cell; one round or all,
-/// on cards mounted at `target`.
+/// on cards mounted at `target`. `file` is the plan's name as a shell takes it.
 #[must_use]
-pub fn show(plan: &ExperimentPlan, round: Option<usize>, target: &str, style: &Style) -> String {
+pub fn show(plan: &ExperimentPlan, file: &str, round: Option<usize>, target: &str, style: &Style) -> String {
     let style = style.at_least_a_table();
     let mut out = paragraph(
         &format!(
@@ -37,6 +37,11 @@ pub fn show(plan: &ExperimentPlan, round: Option<usize>, target: &str, style: &S
         let names: Vec<String> = order.iter().map(|name| clean(name)).collect();
         out += &paragraph(&format!("Order {}: {}", number + 1, names.join(", ")), style);
     }
+    if !plan.in_its_own_order() {
+        // Before the commands, which do not run without them.
+        out +=
+            &paragraph(&format!("First write a suite file for each order: assay plan suites {}", clean(file)), style);
+    }
     for number in (1..=plan.rounds()).filter(|number| round.is_none_or(|round| round == *number)) {
         for wave in 1..=plan.waves() {
             let cells: Vec<&assay_analysis::plan::ScheduledUnit> =
@@ -51,9 +56,6 @@ pub fn show(plan: &ExperimentPlan, round: Option<usize>, target: &str, style: &S
         &format!("Each command is for a card mounted at {}; --target names another place.", clean(target)),
         style,
     );
-    if !plan.in_its_own_order() {
-        out += &paragraph("Before the first one, write the suites with their orders: assay plan suites FILE", style);
-    }
     out
 }
 

@@ -11,7 +11,7 @@ use assay_analysis::plan::{
 use assay_analysis::{Load, Quantity, by_model, deciding_load, deciding_quantity};
 use assay_core::exit::Exit;
 use assay_core::observation::Observation;
-use assay_core::text::harmless;
+use assay_core::text::{harmless, shell};
 use assay_report::{Answered, Style, plan, plan as words};
 use assay_serve::{KeptPlan, NewPlan};
 use assay_store::{ObservationDetail, Store};
@@ -100,7 +100,8 @@ fn show(file: &Path, round: Option<usize>, target: &str, as_json: bool) -> Resul
         return Err(Failure::usage(format!("--target: `{}` cannot be shown; name a plain path", harmless(target))));
     }
     if !as_json {
-        output::print(&plan::show(&plan, round, target, &output::stdout_style()))?;
+        let named = shell(&file.to_string_lossy());
+        output::print(&plan::show(&plan, &named, round, target, &output::stdout_style()))?;
         return Ok(Exit::Good);
     }
     let wanted = plan.cells().iter().filter(|cell| round.is_none_or(|round| cell.round == round));
@@ -315,7 +316,7 @@ pub(super) fn kept(label: &str) -> Result<Option<KeptPlan>, Failure> {
     Ok(Some(KeptPlan {
         command: ["plan", "status", &path.to_string_lossy()].map(str::to_owned).to_vec(),
         status: answered.document().part(),
-        order: words::show(&plan, None, MOUNTED, &Style::default()),
+        order: words::show(&plan, &shell(&path.to_string_lossy()), None, MOUNTED, &Style::default()),
         file,
     }))
 }
