@@ -2,7 +2,7 @@
 
 use assay_core::observation::Observation;
 use assay_core::workload::{Op, Pattern};
-use assay_stats::decide::{About, InputRefusal, positive};
+use assay_stats::decide::{About, InputRefusal, Posterior, positive};
 use serde::Serialize;
 
 use super::cache_model::{
@@ -10,7 +10,7 @@ use super::cache_model::{
     header_bytes, hits, judge,
 };
 use super::evidence::{AdviseError, EvidenceFigure, Subject, figure, one_subject, rate};
-use crate::{Excluded, Load, Quantity, loads};
+use crate::{Excluded, Load, Mark, Quantity, loads};
 
 /// What the medium is to be used as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -191,8 +191,8 @@ pub fn cache(
     }
     let (hits, ram) = hits_used(question, size, block)?;
     let mut judged = Cache {
-        slow_iops: slow.posterior,
-        cache_iops: fast.posterior,
+        slow_iops: known(&slow)?,
+        cache_iops: known(&fast)?,
         ram,
         hits: hits.map_or(0.5, |h| h.cache),
         feed_share,
@@ -207,8 +207,11 @@ pub fn cache(
     let word = match verdict.word {
         CacheWord::Harmful if verdict.speed_up.is_none() => CacheWord::Harmful,
         _ if hits.is_none() => CacheWord::CannotTell(CacheUnknown::HitsUnknown),
-        word => word,
+        word => one_way(word, &judged, &slow, &fast),
     };
+    // One value gives a chance only where it decides, and no interval: how its repeats vary is assumed.
+    let single = is_single(&slow) || is_single(&fast);
+    let decides = matches!(word, CacheWord::Good | CacheWord::Harmful);
     let filled = Service::new(slow.value, fast.value, 0.0, Ram::NONE)?;
     let fed = Service::new(slow.value, fast.value, feed_share, Ram::NONE).ok();
     let line = |h: f64| -> Result<SpeedUp, AdviseError> {
@@ -227,8 +230,8 @@ pub fn cache(
         header,
         hits,
         speed_up: verdict.speed_up.filter(|_| hits.is_some()),
-        interval: verdict.interval.filter(|_| hits.is_some()),
-        probability: hits.and_then(|_| probability(&judged)),
+        interval: verdict.interval.filter(|_| hits.is_some() && !single),
+        probability: hits.filter(|_| decides || !single).and_then(|_| probability(&judged)),
         warnings: verdict.warnings,
         table: TABLE.iter().map(|h| line(*h)).collect::<Result<_, _>>()?,
         hits_for: [WORTH, 2.0, 5.0]
@@ -241,6 +244,34 @@ pub fn cache(
         sequential_write,
         excluded,
     })
+}
+
+/// What is known of a medium: of one value, that it may be off by as much as units of a model differ.
+fn known(figure: &EvidenceFigure) -> Result<Posterior, AdviseError> {
+    Ok(figure.single()?.unwrap_or(figure.posterior))
+}
+
+fn is_single(figure: &EvidenceFigure) -> bool {
+    figure.posterior.error().is_none()
+}
+
+/// Limits a verdict where figures are one-sided bounds: what its bus held is a lower bound, the best of several runs an
+/// upper one. One value decides only what lies far from it; a feed or headers in the way are told all the same.
+fn one_way(word: CacheWord, judged: &Cache, slow: &EvidenceFigure, fast: &EvidenceFigure) -> CacheWord {
+    let (most, least) = (Mark::BestOf, Mark::BusLimited);
+    let of = |figure: &EvidenceFigure, mark: Mark| figure.marks.contains(&mark);
+    let bound = match word {
+        CacheWord::Good => of(fast, most) || of(slow, least),
+        CacheWord::Harmful => of(fast, least) || of(slow, most),
+        CacheWord::Marginal | CacheWord::CannotTell(_) => false,
+    };
+    match word {
+        _ if bound => CacheWord::CannotTell(CacheUnknown::Bound),
+        CacheWord::Marginal if judged.is_cheap() && (is_single(slow) || is_single(fast)) => {
+            CacheWord::CannotTell(CacheUnknown::OneValue)
+        }
+        word => word,
+    }
 }
 
 fn random_reads(
@@ -410,19 +441,22 @@ pub(super) fn log_advice(
         let Some(mine) = figure(medium, &load, Quantity::Iops, excluded)? else { continue };
         let Some(its) = figure(volume, &load, Quantity::Iops, excluded)? else { continue };
         let ratio = log_rate_ratio(mine.value, its.value)?;
-        let draws = |f: &EvidenceFigure, seed| f.posterior.draws(About::Mean, LOG_DRAWS, seed).ok();
-        let probability = draws(&mine, 1)
-            .zip(draws(&its, 2))
+        let draws = |of: Posterior, seed| of.draws(About::Mean, LOG_DRAWS, seed).ok();
+        let probability = draws(known(&mine)?, 1)
+            .zip(draws(known(&its)?, 2))
             .map(|(mine, its)| mine.iter().zip(&its).filter(|(m, i)| m > i).count() as f64 / LOG_DRAWS as f64);
+        let bound = mine.marks.contains(&Mark::BestOf) || its.marks.contains(&Mark::BusLimited);
         let word = if ratio <= 1.0 {
             // Fail-safe: a log that was not measured to be faster is refused.
             LogWord::Refused
-        } else if load.synced && probability.is_some_and(|p| p >= LOG_SURE) {
+        } else if load.synced && !bound && probability.is_some_and(|p| p >= LOG_SURE) {
             LogWord::Faster
         } else {
             LogWord::CannotTell
         };
         let synced = load.synced;
+        let single = is_single(&mine) || is_single(&its);
+        let probability = probability.filter(|_| !single || word == LogWord::Faster);
         return Ok(Some(LogAdvice { word, ratio, probability, medium: mine, volume: its, synced }));
     }
     Ok(None)

@@ -24,8 +24,10 @@ pub enum CacheWord {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CacheUnknown {
-    /// One value has no interval.
+    /// One value has no interval, and is not far enough from the limit.
     OneValue,
+    /// A figure is a bound: its bus held it, or it is the best of several runs.
+    Bound,
     /// How often the cache is hit.
     HitsUnknown,
 }
@@ -97,6 +99,13 @@ pub(super) struct Cache {
     pub large_ratio: Option<f64>,
 }
 
+impl Cache {
+    /// Whether feed and headers leave reads alone.
+    pub(super) fn is_cheap(&self) -> bool {
+        self.feed_share <= LOW_FEED && self.header_share < LARGEST_HEADERS
+    }
+}
+
 /// The verdict and the numbers behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CacheVerdict {
@@ -134,10 +143,9 @@ pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, InputRefus
     draws.sort_by(f64::total_cmp);
     let tail = (DRAWS as f64 * (1.0 - LEVEL) / 2.0) as usize;
     let (low, high) = (draws[tail], draws[DRAWS - 1 - tail]);
-    let cheap = cache.feed_share <= LOW_FEED && cache.header_share < LARGEST_HEADERS;
     let word = if high < 1.0 {
         CacheWord::Harmful
-    } else if low > WORTH && cheap {
+    } else if low > WORTH && cache.is_cheap() {
         CacheWord::Good
     } else {
         CacheWord::Marginal

@@ -254,7 +254,7 @@ pub fn class(records: &[Observation], asked: &[&'static str]) -> Result<ClassAdv
                 mend: "measure with suite quick".to_owned(),
             });
         }
-        return Err(nothing_left("a quantity that classes are about", &excluded));
+        return Err(nothing_left("a figure that classes are about", &excluded));
     }
     missing.retain(|m: &Excluded| excluded.iter().all(|e| e.record != m.record));
     excluded.extend(missing);

@@ -148,6 +148,7 @@ fn by_reason(excluded: &[Excluded]) -> Vec<String> {
         let load = e.load.as_ref().map(|load| format!(", {load}")).unwrap_or_default();
         let (reason, whose) = (e.reason.to_string(), format!("{}{load}", e.name()));
         match all.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) if names.contains(&whose) => {}
             Some((_, names)) => names.push(whose),
             None => all.push((reason, vec![whose])),
         }
@@ -179,7 +180,7 @@ pub(super) fn name_missing(
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AdviseError {
     /// No record is left.
-    #[error("no record of {what} is left to judge{}; name others", because(.reasons))]
+    #[error("no record can be used as {what}{}; name others", because(.reasons))]
     NothingLeft {
         /// What the records are of.
         what: &'static str,

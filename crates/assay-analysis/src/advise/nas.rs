@@ -220,7 +220,7 @@ pub fn nas(local: &[Observation], volume: &[Observation], question: &NasQuestion
         }
     }
     if models.is_empty() {
-        return Err(nothing_left("a load that can be judged", &excluded));
+        return Err(nothing_left("a known load", &excluded));
     }
     let judged: Vec<Load> = models.iter().flat_map(|m: &NasModel| &m.rows).map(|row| row.load.clone()).collect();
     let chosen = question.load.is_none() && !question.all;
@@ -252,7 +252,7 @@ fn first_workload(
     excluded: &[Excluded],
 ) -> Result<assay_core::workload::Workload, AdviseError> {
     let mut all = subjects.iter().flat_map(|s| &s.records).flat_map(|r| &r.measurements);
-    all.next().map(|m| (*m.workload).clone()).ok_or_else(|| nothing_left("a load that can be judged", excluded))
+    all.next().map(|m| (*m.workload).clone()).ok_or_else(|| nothing_left("a known load", excluded))
 }
 
 fn shape(question: &NasQuestion, load: &Load, wire: Link) -> Nas {

@@ -4,7 +4,7 @@ use assay_core::cluster::{ClusterPart, CommonStart};
 use assay_core::finding::Finding;
 use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
-use assay_core::workload::{Op, Pattern};
+use assay_core::workload::{Op, Pattern, Sync, Workload};
 
 use super::samples::{around, broken, card, fake, invalid, published_cards, record, with, work};
 use super::{
@@ -387,10 +387,74 @@ fn the_published_stick_before_the_published_disk() {
     let log = found.log.unwrap();
     assert_eq!((log.word, log.synced), (LogWord::Refused, false));
     assert!((log.ratio - 5.2 / 223.9).abs() < 1e-9);
+    // One value of each: 14.6 times the reads of the disk are beyond what units differ by.
     let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };
-    assert_eq!(cache(&stick, &disk, &quiet).unwrap().word, CacheWord::CannotTell(CacheUnknown::OneValue));
+    let found = cache(&stick, &disk, &quiet).unwrap();
+    assert_eq!((found.word, found.interval), (CacheWord::Good, None));
+    assert!(found.probability.is_some_and(|p| p > 0.95), "{found:?}");
     let unknown = CacheQuestion { hits: HitSource::Unknown, ..quiet };
     assert_eq!(cache(&stick, &disk, &unknown).unwrap().word, CacheWord::CannotTell(CacheUnknown::HitsUnknown));
+}
+
+/// One value of stick and disk decides what lies beyond the spread of units, and bounds decide in one direction. It was
+/// cannot tell at a factor of 14.6.
+#[test]
+fn one_value_of_stick_and_disk_decides_what_is_far() {
+    let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };
+    let best =
+        |record: &mut Observation| record.measurements[0].warnings.push(Finding::BestOf { runs: Some(5) }.into());
+    let held = |record: &mut Observation| record.measurements[0].bus_limited = true;
+    let ask = |stick: f64, disk: f64, change: &dyn Fn(&mut Observation, &mut Observation), question: &CacheQuestion| {
+        let fed = work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1));
+        let (mut stick, mut disk) = (with(card("Stick", "1", &[stick]), fed, &[6.4]), card("Disk", "1", &[disk]));
+        change(&mut stick, &mut disk);
+        let found = cache(&[stick], &[disk], question).unwrap();
+        assert_eq!(found.interval, None, "how repeats vary is assumed");
+        assert_eq!(
+            found.probability.is_some(),
+            matches!(found.word, CacheWord::Good | CacheWord::Harmful),
+            "{found:?}"
+        );
+        found.word
+    };
+    let (none, one) = (|_: &mut Observation, _: &mut Observation| {}, CacheWord::CannotTell(CacheUnknown::OneValue));
+    let bound = CacheWord::CannotTell(CacheUnknown::Bound);
+    // 1.2 times at half of the hits is 1.5 times the reads of the disk; two single values are known to a factor of 1.9.
+    assert_eq!(ask(650.0, 130.0, &none, &quiet), CacheWord::Good);
+    assert_eq!(ask(260.0, 130.0, &none, &quiet), one);
+    // While it is fed for a quarter of its time, the stick does three quarters of its reads.
+    assert_eq!(ask(130.0, 130.0, &none, &quiet), one);
+    assert_eq!(ask(50.0, 130.0, &none, &quiet), CacheWord::Harmful);
+    assert_eq!(ask(650.0, 130.0, &|stick, _| best(stick), &quiet), bound);
+    assert_eq!(ask(650.0, 130.0, &|_, disk| held(disk), &quiet), bound);
+    assert_eq!(ask(650.0, 130.0, &|_, disk| best(disk), &quiet), CacheWord::Good);
+    assert_eq!(ask(50.0, 130.0, &|stick, _| held(stick), &quiet), bound);
+    assert_eq!(ask(50.0, 130.0, &|_, disk| best(disk), &quiet), bound);
+    assert_eq!(ask(50.0, 130.0, &|stick, _| best(stick), &quiet), CacheWord::Harmful);
+    // A feed that takes more than a quarter of the time is in the way, however many values there are.
+    let fed = CacheQuestion { feed_bytes_per_second: 3e6, ..quiet };
+    assert_eq!(ask(650.0, 130.0, &none, &fed), CacheWord::Marginal);
+}
+
+/// A log of one value each: far above the disk it is good.
+#[test]
+fn one_synced_value_of_each_decides_a_log_that_is_far_above() {
+    let quiet = CacheQuestion { use_as: CacheUse::Slog, ..as_cache(HitSource::Unknown) };
+    let ask = |stick_writes: f64, best: bool| {
+        let synced = || Workload { sync: Sync::Fsync, ..work(Op::Write, Pattern::Random, (4096, 1, 1)) };
+        let fed = work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1));
+        let mut stick = with(with(card("Stick", "1", &[1000.0]), fed, &[6.4]), synced(), &[stick_writes]);
+        if best {
+            stick.measurements[2].warnings.push(Finding::BestOf { runs: Some(5) }.into());
+        }
+        let disk = with(card("Disk", "1", &[130.0]), synced(), &[100.0]);
+        let log = cache(&[stick], &[disk], &quiet).unwrap().log.unwrap();
+        (log.word, log.probability.is_some())
+    };
+    assert_eq!(ask(300.0, false), (LogWord::Faster, true));
+    assert_eq!(ask(130.0, false), (LogWord::CannotTell, false));
+    assert_eq!(ask(90.0, false), (LogWord::Refused, false));
+    assert_eq!(ask(300.0, true), (LogWord::CannotTell, false));
 }
 
 fn pair(stick_reads: f64, disk_reads: f64) -> ([Observation; 1], [Observation; 1]) {

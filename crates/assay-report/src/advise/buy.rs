@@ -1,18 +1,19 @@
 //! Which one to buy.
 
+use assay_analysis::Reason;
 use assay_analysis::advise::{BuyAdvice, BuyOffer, Choice, FrontStanding};
 use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped, probability};
 
 use super::parts::{FIGURE, Parts, exact_cells, figure_cells, left_out_items, marks_text, percent};
-use crate::caveats::least_loss;
+use crate::caveats::{least_loss, listed_names};
 use crate::document::{Answered, Data, left, number, right};
 use crate::headline::unit;
 
 /// Price, performance and power.
 #[must_use]
 pub fn buy(advice: &BuyAdvice) -> Answered {
-    let sentence = sentence(advice);
+    let sentence = sentence(advice) + &unpriced(advice);
     let mut parts = Parts::default();
     table(&mut parts, advice);
     behind(&mut parts, advice);
@@ -79,6 +80,17 @@ fn unjudged(a: &BuyAdvice) -> String {
     match names.len() {
         0 => String::new(),
         _ => format!("; not judged, as there is one value: {}", names.join(", ")),
+    }
+}
+
+/// Models whose price is not known: the choice is among fewer than were measured.
+fn unpriced(a: &BuyAdvice) -> String {
+    let mut models: Vec<String> =
+        a.excluded.iter().filter(|left| left.reason == Reason::NoPrice).map(|left| clean(&left.model)).collect();
+    models.dedup();
+    match models.is_empty() {
+        true => String::new(),
+        false => format!(" Left out, as the price is not known: {}.", listed_names(&models, ", ", Some("--json"))),
     }
 }
 
@@ -198,7 +210,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     let unit = a.options.first().map_or("", |o| unit(o.performance.quantity, o.performance.value).0);
     // Bytes per second are shown in millions elsewhere; a ratio is.
     let scale = if unit == "IOPS" { "IOPS" } else { "B/s" };
-    parts.item("per money", &format!("{scale} for 1 {currency}, for information only: {}", per_money.join("; ")));
+    parts.item(&format!("per {currency}"), &format!("{scale}, for information only: {}", per_money.join("; ")));
 }
 
 #[cfg(test)]

@@ -55,8 +55,15 @@ fn as_cache(a: &CacheAdvice) -> String {
             format!("Doubtful as read cache: {stick} makes {reads} {times}{range}{at}{p}; see the warnings.")
         }
         CacheWord::CannotTell(CacheUnknown::OneValue) => {
-            format!("Cannot tell: {ONE_VALUE}; by the estimates {stick} makes {reads} {times}{at}.")
+            format!(
+                "Cannot tell: {ONE_VALUE}, as the difference is too small to be decided by one; by the estimates {stick} \
+                 makes {reads} {times}{at}."
+            )
         }
+        CacheWord::CannotTell(CacheUnknown::Bound) => format!(
+            "Cannot tell: a figure is only a bound, as its bus held it or as it is the best of several runs; measure it; \
+             by the estimates {stick} makes {reads} {times}{at}."
+        ),
         CacheWord::CannotTell(CacheUnknown::HitsUnknown) => {
             let least = a.hits_for.first().and_then(|(_, hits)| *hits);
             let least = least.map_or_else(
@@ -184,6 +191,12 @@ fn numbers(parts: &mut Parts, a: &CacheAdvice) {
             parts.item("headers", &text);
         }
         None => parts.item("headers", "unknown: the records do not give the size of the stick; set --size"),
+    }
+    if a.probability.is_some() && a.interval.is_none() {
+        parts.item(
+            "note",
+            "there is one value, which may be off by as much as units of a model differ (15 % is assumed)",
+        );
     }
     for warning in &a.warnings {
         parts.item("warning", &warning_text(*warning));

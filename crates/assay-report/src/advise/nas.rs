@@ -95,7 +95,7 @@ fn sentence(advice: &NasAdvice) -> String {
         let held = format!("are open because {} (--what-if bus=RATE, or measure on a faster one)", held(advice));
         for (need, words) in [
             (Need::Bus, held.as_str()),
-            (Need::BestOf, "are the best of several runs, more than the medium does on average (measure it)"),
+            (Need::BestOf, "have only the best of several runs, more than the medium does on average (measure it)"),
             (Need::Repeats, "have one value without an interval, too near to the share (measure with 3 repeats)"),
             (Need::MoreMeasurements, "have too wide an interval (measure more units or repeats)"),
             (
