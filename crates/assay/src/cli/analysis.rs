@@ -30,8 +30,8 @@ Examples:
                                             one figure, and loads by their title
   assay compare last~1 last --fail-if 'slower than 5%' --format junit -o io.xml
 
-Runs of a unit vary from day to day: without --runs, single runs tell media
-apart only where they differ by more than that.
+The results of a unit vary from day to day. Without --runs, two media that were
+measured once are told apart only where they differ by more than that.
 
 Each QUERY is a group, and the others are compared with the first. A single
 QUERY compares its records with each other. Exit code 0 is an answer, also
@@ -156,7 +156,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "FIGURE", value_parser = figure())]
     pub(crate) metric: Option<Quantity>,
 
-    /// Rate that the bus allows, like 23MB/s; by default from the records or the figures
+    /// Rate that the bus allows, like 23MB/s; by default as the records say, or as their figures show
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) ceiling: Option<f64>,
 
@@ -168,7 +168,7 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share(0.0..=1.0))]
     pub(crate) margin: f64,
 
-    /// Also rank models of one unit, with the variation of the other models; marked provisional
+    /// Also rank models with one unit: they are assumed to vary like the other models, and marked provisional
     #[arg(long)]
     pub(crate) borrow: bool,
 
@@ -301,8 +301,8 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE", required_unless_present = "article")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Directory for an article: tables of media by loads, or by computers, with the best and ties as rank finds them, as
-    /// README.md, index.html and CSV, and pictures with captions. It is made if it is missing
+    /// Directory for an article, which is made if it is missing: tables of media by loads or by computers, with the best and
+    /// ties marked as in rank, as README.md, index.html and CSV; and pictures with captions
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["output", "picture", "load", "format"])]
     pub(crate) article: Option<PathBuf>,
 

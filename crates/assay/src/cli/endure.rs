@@ -30,7 +30,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(PICTURE)))]
 pub(crate) struct EndureArgs {
-    /// Raw devices, or directories whose free space is worn; with --status the beginnings of the ids of tests
+    /// Raw devices, or directories whose free space is worn; with --status ids of tests, or their first characters
     #[arg(required_unless_present = "status")]
     pub(crate) targets: Vec<PathBuf>,
 
@@ -38,7 +38,7 @@ pub(crate) struct EndureArgs {
     #[arg(long, value_name = "DEVICE")]
     pub(crate) overwrite: Vec<PathBuf>,
 
-    /// End of the test: a number of cycles ('3000 cycles'), a date (2027-01-31), or 'first error'; else death
+    /// End of the test: a number of cycles ('3000 cycles'), a date (2027-01-31), or 'first error'; by default when the medium dies
     #[arg(long, value_name = "WHEN", value_parser = until)]
     pub(crate) until: Option<Until>,
 
@@ -46,7 +46,7 @@ pub(crate) struct EndureArgs {
     #[arg(long, value_name = "LOAD", value_enum, default_value_t = WearArg::Whole)]
     pub(crate) workload: WearArg,
 
-    /// Wear only this much from the start of a device or of free space, like 1GiB
+    /// Wear only this much, like 1GiB: the start of a device, or a part of the free space
     #[arg(long, value_name = "SIZE")]
     pub(crate) part: Option<Bytes>,
 
@@ -58,15 +58,16 @@ pub(crate) struct EndureArgs {
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = wait)]
     pub(crate) wait: Duration,
 
-    /// Resume tests, recognised by what is on the media; those at rest are read when their rest is over
+    /// Resume tests: assay finds them by what is on the media. A test at rest is read once its rest is over
     #[arg(long, conflicts_with_all = ["workload", "part", "labels"])]
     pub(crate) resume: bool,
 
-    /// Rest this long after the last cycle, unplugged, until it is read again; without --until after the first cycle
+    /// After the last cycle let the medium rest unplugged for this long; --resume then reads it. Without --until it rests after
+    /// the first cycle
     #[arg(long, value_name = "TIME", value_parser = retain)]
     pub(crate) retain: Option<Duration>,
 
-    /// Read what the last cycle wrote, however long ago; write nothing
+    /// Read what the last cycle wrote, at once; write nothing
     #[arg(long, conflicts_with_all = ["overwrite", "until", "workload", "part", "control", "wait", "resume", "retain", "labels"])]
     pub(crate) read_back: bool,
 

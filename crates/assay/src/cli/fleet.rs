@@ -58,7 +58,7 @@ pub(crate) enum FleetCommand {
     /// Measure on many nodes at once, and bring the records here
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<FleetRunArgs>),
-    /// Bring records of a run here that are still on the nodes
+    /// Fetch the records of a run that are still on the nodes
     #[command(after_help = COLLECT_EXAMPLES)]
     Collect(Box<FleetCollectArgs>),
     /// Remove from nodes what killed runs left, and what Ansible put there
@@ -95,7 +95,7 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "PATH", default_value = ".", conflicts_with = "inventory")]
     pub(crate) target: String,
 
-    /// One node at a time, as the reference for runs at once
+    /// One node at a time, to compare runs at once with
     #[arg(long, conflicts_with = "staggered")]
     pub(crate) alone: bool,
 
@@ -111,8 +111,8 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
 
-    /// Address that nodes connect to; without it a Unix socket of this user alone, with ssh through its tunnel, and with Slurm any
-    /// address of this host
+    /// Address that nodes connect to; by default a Unix socket, which ssh nodes reach through their tunnel; with Slurm a port on all
+    /// addresses of this host
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 
@@ -124,8 +124,8 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "N", value_parser = values::count(0..=u32::MAX))]
     pub(crate) quorum: Option<u32>,
 
-    /// Repeat nodes whose record is missing, of this run or, without one, the last; of a plan, begin the next round if none is
-    /// missing
+    /// Repeat nodes whose record is missing, in this run or by default in the last one; with a plan whose round is complete, begin
+    /// the next round
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
           conflicts_with_all = ["nodes", "via", "target", "alone", "staggered", "program", "arguments", "inventory",
                                 "rotate"])]
@@ -158,11 +158,11 @@ pub(crate) struct FleetListArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(super::analysis::WITH_PICTURE)))]
 pub(crate) struct FleetReportArgs {
-    /// Beginning of a run's identity, last, a label fleet=RUN, or a directory of records; by default the newest run
+    /// Run as fleet list shows it, last, a label fleet=RUN, or a directory of records; by default the newest run
     #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
     pub(crate) run: Option<String>,
 
-    /// Run of the same nodes to compare with, or none; by default the newest with fewer nodes at a time
+    /// Run of the same nodes to compare with, or none; by default the newest that measured fewer nodes at a time
     #[arg(long, value_name = "RUN|none")]
     pub(crate) against: Option<String>,
 
@@ -249,8 +249,8 @@ pub(crate) struct ReachArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "inventory")]
     pub(crate) program: Option<String>,
 
-    /// Address that nodes connect to; without it a Unix socket of this user alone, with ssh through its tunnel, and with Slurm any
-    /// address of this host
+    /// Address that nodes connect to; by default a Unix socket, which ssh nodes reach through their tunnel; with Slurm a port on all
+    /// addresses of this host
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 
@@ -279,7 +279,7 @@ pub(crate) struct FleetCheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetCollectArgs {
-    /// The run: as assay fleet list has it, or the assay_run of the playbook
+    /// The run: as assay fleet list shows it, or the assay_run of the playbook
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 
@@ -324,7 +324,7 @@ pub(crate) struct FleetCleanArgs {
     #[command(flatten)]
     pub(crate) inventory: InventoryArgs,
 
-    /// Also remove the records on the nodes; records of runs that were begun on this machine stay
+    /// Also remove the records on the nodes; the store of this machine stays as it is
     #[arg(long)]
     pub(crate) records: bool,
 

@@ -232,9 +232,9 @@ Examples:
                                     for other machines; not encrypted
   ssh -L 8080:127.0.0.1:8080 nas    from elsewhere, encrypted
 
-The address holds a secret: who has it sees all records and can measure, with
-the rights of the user who started the server. Ctrl-C ends the server, and what
-was started from its pages, which cleans up and keeps its record.";
+The address holds a secret. Anyone who has it sees all records, and can measure
+with the rights of the user who started the server. Ctrl-C ends the server. Runs
+that were started from its pages end too, clean up and keep their records.";
 const SUITE_EXAMPLES: &str = "\
 Examples:
   assay suite list
@@ -295,7 +295,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// PEM file with the certificate of the server and those that sign it: it speaks TLS then
+    /// PEM file with the server's certificate and its chain; the server then speaks TLS
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
 

@@ -136,7 +136,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = minutes, allow_negative_numbers = true)]
     pub(crate) handling: f64,
 
-    /// Assumed variation between units of a model, for the resolution of the plan
+    /// Assumed variation between units of a model, which decides what the plan can tell apart
     #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share(0.001..=0.9999), allow_hyphen_values = true)]
     pub(crate) variation: f64,
 

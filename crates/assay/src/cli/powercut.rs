@@ -42,24 +42,25 @@ pub(crate) struct PowercutArgs {
     #[arg(long, value_name = "SIZE", default_value = "64MiB")]
     pub(crate) size: Bytes,
 
-    /// Place for the list of acknowledged writes: a directory on another disk, or HOST:PORT of --listen; else the data directory
+    /// Place for the list of acknowledged writes: a directory on another disk, or HOST:PORT of --listen; by default assay's data
+    /// directory
     #[arg(long, value_name = "DIR|HOST:PORT")]
     pub(crate) ledger: Option<PathBuf>,
 
-    /// File with the key that both machines know; --listen makes it where it is missing
+    /// File with the key that both machines share; --listen makes the file if it is missing
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 
-    /// Address that tests on other machines keep their lists at
+    /// Address that tests on other machines send their lists of acknowledged writes to
     #[arg(long, value_name = "ADDRESS:PORT", requires = "key_file",
           conflicts_with_all = ["target", "overwrite", "cut_command", "check", "resume", "status", "json", "labels"])]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Command for the shell that cuts the power and gives it back: a smart plug, a hub port, a relay
+    /// Shell command that cuts the power and restores it: by a smart plug, a hub port or a relay
     #[arg(long, value_name = "COMMAND")]
     pub(crate) cut_command: Option<String>,
 
-    /// The command is run at a random moment within this time of load
+    /// Run --cut-command at a random moment within this time
     #[arg(long, value_name = "TIME", default_value = "20s", requires = "cut_command", value_parser = cut_within)]
     pub(crate) cut_within: Duration,
 
@@ -75,7 +76,7 @@ pub(crate) struct PowercutArgs {
     #[arg(long, conflicts_with_all = ["overwrite", "size", "cut_command", "cuts", "writers", "labels"])]
     pub(crate) check: bool,
 
-    /// Resume a test, recognised by what is on the medium: check it, and go on
+    /// Resume a test, which assay finds by what is on the medium: check it, and go on
     #[arg(long, conflicts_with_all = ["check", "size", "writers", "labels"])]
     pub(crate) resume: bool,
 

@@ -188,7 +188,7 @@ pub(crate) struct LabelArgs {
     #[arg(value_name = "QUERY", value_hint = ValueHint::Other, help = stored_query_help!("Which records"))]
     pub(crate) query: String,
 
-    /// Labels; one without a value is removed
+    /// Labels; KEY= without a value removes the label
     #[arg(required = true, value_name = "KEY=VALUE", value_parser = values::label_or_none)]
     pub(crate) labels: Vec<(String, Option<String>)>,
 

@@ -11,7 +11,8 @@ Examples:
   assay login https://results.example.org --token-file token
   assay login https://results.example.org --forget
 
-Who runs the site gives the token. Nothing is sent but the token, to that site.";
+You get the token from those who run the site. Only the token is sent, and only
+to that site.";
 pub(crate) const SUBMIT_EXAMPLES: &str = "\
 Examples:
   assay submit last --dry-run | less    the documents that would be sent
@@ -33,7 +34,7 @@ pub(crate) struct LoginArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// PEM file with the certificates that sign the site's own, in place of the public ones
+    /// PEM file of the authority that signed the site's certificate, instead of the public ones
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) ca: Option<PathBuf>,
 
@@ -49,7 +50,7 @@ pub(crate) struct LoginArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SubmitArgs {
     #[arg(value_name = "QUERY", value_hint = ValueHint::Other,
-          help = stored_query_help!("Which records; without one, what waits is sent, and all that was sent is shown"))]
+          help = stored_query_help!("Which records; without a query, send what waits in the outbox and show what was sent. A query is"))]
     pub(crate) queries: Vec<String>,
 
     /// Public instance; by default the one of the last login
@@ -60,7 +61,7 @@ pub(crate) struct SubmitArgs {
     #[arg(long, requires = "queries", conflicts_with_all = ["withdraw", "unlisted", "json"])]
     pub(crate) dry_run: bool,
 
-    /// Show the records at their addresses alone, in no ranking, list or data file
+    /// Keep the records out of rankings, lists and data files; only their own addresses show them
     #[arg(long, requires = "queries", conflicts_with = "withdraw")]
     pub(crate) unlisted: bool,
 

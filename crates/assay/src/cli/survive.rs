@@ -25,8 +25,8 @@ may have model, cause, bytes, cycle_bytes, first_error, 0.1%, 1%, 10%, 25%, 50%,
 death (the cycle in which it happened) and others of your own, like site. Units
 are compared within their site where all have one.
 
-A unit whose test ended before it died counts up to there: it is no failure,
-and no survivor beyond its end.";
+A unit whose test ended before it died counts as alive until then, and is left
+out of what comes later.";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |arg| arg.help(WITH_PICTURE)))]
@@ -39,23 +39,23 @@ pub(crate) struct SurviveArgs {
     #[arg(long, value_name = "WHAT", default_value = "model")]
     pub(crate) by: String,
 
-    /// Event that ends a life: the death, or the share of sectors that failed once
+    /// Event that ends a life: the death, or a share of sectors that have failed at least once
     #[arg(long, value_name = "EVENT", default_value = "death", value_parser = milestone())]
     pub(crate) milestone: Milestone,
 
-    /// In what lives are measured
+    /// What lives are counted in
     #[arg(long, value_name = "AXIS", default_value = "cycles", value_parser = axis())]
     pub(crate) axis: Axis,
 
-    /// Cycles or bytes at which the curves are read, with commas; by default three round values
+    /// Cycles or bytes at which the share of survivors is shown, separated by commas; by default three round values
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) at: Vec<String>,
 
-    /// Confidence level: the chance that an interval holds the truth, and that equal groups do not seem to differ
+    /// Confidence level: the chance that an interval holds the truth, and that equal groups are not told apart
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share(0.5..=0.999))]
     pub(crate) level: f64,
 
-    /// Chance with which a difference should be found by what is needed
+    /// Chance of finding a difference, for the number of units that are needed
     #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = share(0.5..=0.99))]
     pub(crate) chance: f64,
 
