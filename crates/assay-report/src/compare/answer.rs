@@ -247,7 +247,8 @@ fn said_of(c: &Comparison, names: &[String]) -> (String, Paint) {
     let head = format!("{}{latency}", capitalised(&load.title));
     if let ([pair], [first, second]) = (&load.pairs[..], names) {
         let said = sentence(c, load, pair, (first, second));
-        return (format!("{head}: {} – {said}.", verdict_word(pair.verdict)), verdict_paint(pair.verdict));
+        let others = other_loads(c, pair, (first, second));
+        return (format!("{head}: {} – {said}.{others}", verdict_word(pair.verdict)), verdict_paint(pair.verdict));
     }
     let reference = load.pairs.first().map_or(0, |pair| pair.first);
     let name = |at: usize| names.get(at).cloned().unwrap_or_default();
@@ -270,6 +271,30 @@ fn said_of(c: &Comparison, names: &[String]) -> (String, Paint) {
     each.extend(together.into_iter().map(|(said, names)| format!("{}: {said}", names.join(", "))));
     let tone = load.pairs.first().map_or(Paint::Care, |pair| verdict_paint(pair.verdict));
     (format!("{head}, against {}: {}.", name(reference), each.join("; ")), tone)
+}
+
+/// How many other loads a sentence names.
+const MOST_OTHERS: usize = 3;
+
+/// Other loads that decide where the primary one does not, or that contradict it: ` Under other loads, each by itself, B
+/// differs from A: random write 4 KiB −35 % (−47 … −20 %).`
+fn other_loads(c: &Comparison, primary: &Pair, (first, second): (&str, &str)) -> String {
+    let decided = |pair: &&Pair| matches!(pair.verdict, PairVerdict::Better | PairVerdict::Worse);
+    let against = |pair: &&Pair| !decided(&primary) || pair.verdict != primary.verdict;
+    let of = |load: &LoadComparison| load.pairs.first().filter(decided).filter(against).copied();
+    let mut found: Vec<(&str, Pair)> =
+        c.loads.iter().filter(|load| !load.primary).filter_map(|load| Some((load.title.as_str(), of(load)?))).collect();
+    found.sort_by(|(_, a), (_, b)| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+    let more = found.len().saturating_sub(MOST_OTHERS);
+    let mut each: Vec<String> =
+        found.iter().take(MOST_OTHERS).map(|(title, pair)| format!("{} {}", clean(title), difference(pair))).collect();
+    if more > 0 {
+        each.push(format!("{more} more"));
+    }
+    match each.is_empty() {
+        true => String::new(),
+        false => format!(" Under other loads, each by itself, {second} differs from {first}: {}.", each.join("; ")),
+    }
 }
 
 /// Groups by letter and name; by letter alone where names are equal, or many.

@@ -4,6 +4,7 @@ use assay_analysis::compare::{By, CompareRequest, Comparison, RecordGroup, compa
 use assay_analysis::{Reason, published};
 use assay_core::finding::Finding;
 use assay_core::observation::Observation;
+use assay_core::workload::Op;
 use unicode_width::UnicodeWidthStr;
 
 use super::{document, text};
@@ -56,6 +57,31 @@ fn the_answer_comes_first() {
     let said = plain(&against(&[&a, &b]));
     let names = "B (Other, 3 units) is faster than A (SanDisk Ultra A1, 3 units): +50 % (";
     assert!(said.starts_with(&format!("Random read 4 KiB, 4 jobs: different – {names}")), "{said}");
+}
+
+/// "Which of my two cards is better?": one load could not tell, and writes of one took twice as long.
+#[test]
+fn other_loads_that_decide_are_in_the_first_sentence() {
+    let a = ultra();
+    let changed = |decides: f64, others: f64| -> Vec<Observation> {
+        let mut b: Vec<Observation> = a.iter().map(|r| scaled(r, &format!("{}x", r.id), others)).collect();
+        for m in b.iter_mut().flat_map(|of| &mut of.measurements) {
+            if m.workload.op == Op::Read && m.workload.block_bytes == 4096 {
+                m.iops.iter_mut().chain(&mut m.bytes_per_second).for_each(|e| e.point *= decides / others);
+            }
+        }
+        b
+    };
+    let first = |b: &[Observation]| plain(&against(&[&a, b])).split("  A ").next().unwrap().to_owned();
+    let said = first(&changed(1.001, 0.5));
+    assert!(
+        said.contains("cannot tell") && said.contains("Under other loads, each by itself, B differs from A: "),
+        "{said}"
+    );
+    assert!(said.contains(" −50 % (") && said.contains(" more."), "{said}");
+    // What the others say as well is not said again; what contradicts it is.
+    assert!(!first(&changed(0.5, 0.5)).contains("other loads"), "{}", first(&changed(0.5, 0.5)));
+    assert!(first(&changed(2.0, 0.5)).contains("Under other loads"), "{}", first(&changed(2.0, 0.5)));
 }
 
 #[test]
