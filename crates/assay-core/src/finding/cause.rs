@@ -329,7 +329,7 @@ impl Finding {
                 " % of their latency"
             ],
             Self::DepthByThreads { threads } => {
-                cause!["no asynchronous engine here: the queue depth was made by ", count(*threads), " threads"]
+                cause!["the queue depth was made by ", count(*threads), " threads with one operation each"]
             }
             Self::SeveralPriorities => cause!["latencies are of operations of all priorities together"],
             Self::InstrumentLimited { null_operations_per_second } => cause![

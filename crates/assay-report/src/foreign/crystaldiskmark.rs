@@ -35,8 +35,10 @@ fn one(record: &Record) -> String {
             out.push_str(&format!("\n[{heading}]\n{}", rows.concat()));
         }
     }
-    let repeats =
-        record.measurements.iter().filter_map(|m| m.bytes_per_second.as_ref()).map(|e| e.n).max().unwrap_or(0);
+    // The rows may have been repeated differently often.
+    let shown = || record.measurements.iter().filter(|m| row(m).is_some()).filter_map(|m| m.bytes_per_second.as_ref());
+    let (fewest, most) = (shown().map(|e| e.n).min().unwrap_or(0), shown().map(|e| e.n).max().unwrap_or(0));
+    let repeats = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
     let span = record.measurements.iter().map(|m| m.workload.span_bytes).max().unwrap_or(0);
     let size = if span > 0 { format!("{} ", Bytes(span)) } else { String::new() };
     let facts = [

@@ -252,8 +252,8 @@ fn excluded(reach: &Reach, checked_bytes: u64) -> String {
         percent => format!("{percent:.0} % of the {medium} tested"),
     };
     match reach.caches_up_to_bytes {
-        None | Some(0) => words.push_str(", caches not driven out"),
-        Some(bytes) => words.push_str(&format!(", caches up to {} driven out", Bytes(bytes))),
+        None | Some(0) => words.push_str(", a cache may have hidden a loss"),
+        Some(bytes) => words.push_str(&format!(", a cache of up to {} cannot have hidden a loss", Bytes(bytes))),
     }
     if reach.thin_excluded {
         words.push_str(&format!(", thin provisioning with less than {} excluded", Bytes(checked_bytes)));

@@ -25,6 +25,21 @@ fn the_form_of_crystaldiskmark_has_a_row_for_each_load_and_says_who_wrote_it() {
     let rate = format!("{:9.3} MB/s", first.bytes_per_second.as_ref().unwrap().point / 1e6);
     assert!(rows.iter().any(|row| row.contains(&rate)), "{rate}: {written}");
     assert!(rows.iter().all(|row| row.contains("(Q=") && row.contains(" us>")), "{written}");
+    // The number of repeats is that of the rows, which may differ.
+    let tested = |record: &Record| {
+        let written = text(ReportFormat::CrystalDiskMark, std::slice::from_ref(record));
+        written.lines().find(|line| line.contains("Test: ")).unwrap().to_owned()
+    };
+    let with = |of: &[u64]| {
+        let mut record = record.clone();
+        record.measurements.retain(|m| plain(&m));
+        for (m, n) in record.measurements.iter_mut().zip(of.iter().cycle()) {
+            m.bytes_per_second.as_mut().unwrap().n = *n as _;
+        }
+        tested(&record)
+    };
+    assert!(with(&[3]).contains("(x3)"), "{}", with(&[3]));
+    assert!(with(&[3, 9]).contains("(x3 to 9)"), "{}", with(&[3, 9]));
 }
 
 #[test]

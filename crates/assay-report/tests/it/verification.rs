@@ -249,14 +249,14 @@ fn a_full_check_is_said_from_its_values() {
     let genuine = Verification { reach: Some(reach), ..full(Verdict::Genuine) };
     assert_eq!(
         said(Verification { remarks: vec![Remark::OnlyRead], ..genuine.clone() }),
-        "genuine: the files that were read, 4 MiB, hold what was written; 82 % of the file system tested, caches not \
-         driven out, thin provisioning with less than 4 MiB excluded"
+        "genuine: the files that were read, 4 MiB, hold what was written; 82 % of the file system tested, a cache \
+         may have hidden a loss, thin provisioning with less than 4 MiB excluded"
     );
     let reach = Reach { tested_share: 0.001, caches_up_to_bytes: Some(MIB), of: Whole::Device, ..reach };
     assert_eq!(
         said(Verification { reach: Some(reach), area_bytes: Some(6 * MIB), ..genuine }),
         "genuine: the part of free space that was checked, 4 MiB, holds what was written; less than 1 % of the device \
-         tested, caches up to 1 MiB driven out, thin provisioning with less than 4 MiB excluded; 2 MiB were not checked"
+         tested, a cache of up to 1 MiB cannot have hidden a loss, thin provisioning with less than 4 MiB excluded; 2 MiB were not checked"
     );
     let fake = Verification { kind: Some(FakeKind::Limbo), ..full(Verdict::Fake) };
     assert_eq!(
