@@ -159,6 +159,13 @@ pub fn odd_under_any_load(report: &RankReport) -> Vec<Named> {
     each.map(|odd| (odd.model.clone(), odd.unit.clone())).chain(odd(report)).collect()
 }
 
+/// The units of the lower group of each model whose units are said to form two groups, under any load.
+#[must_use]
+pub fn groups(report: &RankReport) -> Vec<Vec<String>> {
+    let each = std::iter::once(&report.primary).chain(&report.exploratory).flat_map(|load| &load.odd);
+    each.filter_map(|odd| odd.groups.as_ref().map(|groups| groups.low.clone())).collect()
+}
+
 /// For a model whose units differ without a named unit: the ratio, and the number of units with which one would be
 /// named.
 #[must_use]

@@ -1,12 +1,13 @@
 //! `assay advise`: classes, a medium in each node or a volume, purchases, and caches.
 
+use assay_core::observation::Observation;
 use assay_core::units::counted;
 use assay_core::workload::{Op, Pattern};
 use assay_lab::Dice;
-use assay_lab::fleet::{Design, Fleet, Load, Truth, Units};
+use assay_lab::fleet::{Design, Fleet, Load, Repeats, Truth, Units};
 
 use crate::decisions::{Cached, LocalOrNas, buy, cache, class_a1, nas, stored};
-use crate::found::RowResult;
+use crate::found::{Failure, RowResult};
 use crate::row::{Bound, CalibrationRow, ERROR, equal, one_unit, percent};
 
 pub(super) fn class_rows() -> Vec<CalibrationRow> {
@@ -69,8 +70,11 @@ const MARGIN: f64 = 1.1;
 /// What the volume gives to one client, in bytes per second: less than its wire.
 const VOLUME: f64 = 70e6;
 
+fn stream(rate: f64) -> Load {
+    Load { iops: rate / f64::from(1 << 20), ..Load::sequential_read() }
+}
+
 pub(super) fn nas_rows() -> Vec<CalibrationRow> {
-    let stream = |rate: f64| Load { iops: rate / f64::from(1 << 20), ..Load::sequential_read() };
     let local = move |records: u32, day: f64| {
         let of = counted(records as usize, "record");
         let name = format!("nas, one unit at the limit, {of}, day sd {}", percent(day));
@@ -130,6 +134,48 @@ pub(super) fn nas_rows() -> Vec<CalibrationRow> {
             },
         ),
     ]
+}
+
+// One value of one unit, which may be as far off as units of its model are.
+
+/// A unit of a model whose units deviate by `units`, days by 3 % and repeats by 1 %.
+fn any_unit(loads: Vec<Load>, units: f64) -> Truth {
+    let mut truth = equal(1, Units::Normal(units), 0.03);
+    truth.loads = loads;
+    truth
+}
+
+/// The records of one unit with one value of each load.
+fn one_value(truth: &Truth, seed: u64) -> Result<Vec<Observation>, Failure> {
+    let design = Design::units(&[1]).with_repeats(Repeats::Fixed(1));
+    stored(&Fleet { truth: truth.clone(), design, seed })
+}
+
+pub(super) fn nas_single_rows() -> Vec<CalibrationRow> {
+    let row = |what: &str, times: f64, units: f64, bound: Bound, judge: fn(LocalOrNas) -> RowResult| {
+        let name = format!("nas, one value of one unit, {what}, unit sd {}", percent(units));
+        let truth = any_unit(vec![stream(SHARE * times)], units);
+        CalibrationRow::new(name, bound, move |seed| Ok(judge(nas(&one_value(&truth, seed)?, &[])?)))
+    };
+    let local_is_wrong = |said| match said {
+        LocalOrNas::Local => RowResult::Wrong,
+        LocalOrNas::Nas => RowResult::Right,
+        LocalOrNas::Undecided => RowResult::Undecided,
+    };
+    let nas_is_wrong = |said| match said {
+        LocalOrNas::Local => RowResult::Right,
+        LocalOrNas::Nas => RowResult::Wrong,
+        LocalOrNas::Undecided => RowResult::Undecided,
+    };
+    let mut rows = Vec::new();
+    for units in [0.05, 0.15, 0.20] {
+        rows.push(row("the model at the limit is not local", MARGIN, units, ERROR, local_is_wrong));
+        rows.push(row("the model at the limit is not for the NAS", MARGIN, units, ERROR, nas_is_wrong));
+    }
+    rows.push(row("a model at twice the share is local", 2.0, 0.10, Bound::Right(0.9), nas_is_wrong));
+    rows.push(row("a model at twice the share is local", 2.0, 0.15, Bound::Right(0.9), nas_is_wrong));
+    rows.push(row("a model at half the share is for the NAS", 0.5, 0.15, Bound::Right(0.9), local_is_wrong));
+    rows
 }
 
 // `assay advise buy`: the loss from the recommended purchase.
@@ -221,4 +267,31 @@ pub(super) fn cache_rows() -> Vec<CalibrationRow> {
             Cached::Undecided => RowResult::Undecided,
         }),
     ]
+}
+
+/// One value each: the units of stick and disk are as far off as units of their models are.
+pub(super) fn cache_single_rows() -> Vec<CalibrationRow> {
+    let row = |what: &str, ratio: f64, units: f64, bound: Bound, right: Cached| {
+        let name = format!("cache, one value of each, {what}, unit sd {}", percent(units));
+        let feed = Load::new(Op::Write, Pattern::Sequential, 1 << 20, 8, 20.0);
+        let volume = any_unit(vec![Load { iops: 130.0, ..Load::random_read() }], units);
+        let medium = any_unit(vec![Load { iops: 130.0 * ratio, ..Load::random_read() }, feed], units);
+        CalibrationRow::new(name, bound, move |seed| {
+            let mut slow = one_value(&volume, seed ^ 1)?;
+            slow.iter_mut().for_each(|r| drop(r.labels.insert("model".to_owned(), "Volume".to_owned())));
+            Ok(match cache(&one_value(&medium, seed)?, &slow)? {
+                Cached::Undecided => RowResult::Undecided,
+                said => RowResult::from_right(said == right),
+            })
+        })
+    };
+    let mut rows = Vec::new();
+    for units in [0.05, 0.15, 0.20] {
+        rows.push(row("reads 1.2 times as fast are not surely good", 1.5, units, ERROR, Cached::Undecided));
+        rows.push(row("reads as fast as without are not surely slower", 1.0, units, ERROR, Cached::Undecided));
+    }
+    rows.push(row("reads 1.67 times as fast are good", 5.0, 0.10, Bound::Right(0.9), Cached::Good));
+    rows.push(row("reads 1.67 times as fast are good", 5.0, 0.15, Bound::Right(0.9), Cached::Good));
+    rows.push(row("reads 0.57 times as fast are harmful", 0.4, 0.15, Bound::Right(0.8), Cached::Harmful));
+    rows
 }

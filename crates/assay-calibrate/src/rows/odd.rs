@@ -3,7 +3,7 @@
 use assay_analysis::rank::{RankOptions, RankReport};
 use assay_lab::fleet::{Design, Fleet, Load, Part, Truth, Units};
 
-use crate::decisions::{Named, odd, odd_under_any_load, rank, stored};
+use crate::decisions::{Named, groups, odd, odd_under_any_load, rank, stored};
 use crate::found::{Failure, RowResult};
 use crate::row::{Bound, CalibrationRow, ERROR, equal, percent};
 
@@ -80,6 +80,59 @@ fn clean() -> Vec<CalibrationRow> {
         eight(1, 28, "as shown", odd),
         eight(1, 28, "each load by itself", odd_under_any_load),
     ]
+}
+
+/// 2.5 % over all loads, and two standard errors of 1,000 fleets.
+const GROUPS_ERROR: Bound = Bound::Wrong(0.035);
+
+/// Cards of one model that form two groups, and cards that do not.
+pub(super) fn group_rows() -> Vec<CalibrationRow> {
+    let none = |cards: usize, how: &str, of: Units, loads: Vec<Load>| {
+        let name = format!("two groups, none in {cards} cards, {how}");
+        let mut truth = equal(1, of, 0.02);
+        truth.loads = loads;
+        truth.spread.common = 0.5;
+        CalibrationRow::new(name, GROUPS_ERROR, move |seed| {
+            let said = groups(&report(&truth, &[cards], seed)?);
+            Ok(if said.is_empty() { RowResult::Undecided } else { RowResult::Wrong })
+        })
+    };
+    let two = |cards: usize, lower: usize, ratio: f64, deviation: f64, least: f64| {
+        let name = format!("two groups, {lower} of {cards} cards at ×{ratio}, unit sd {}", percent(deviation));
+        let slow = |truth: Truth, at| truth.with_off(Part::Unit(0, at), ratio);
+        let truth = (0..lower).fold(equal(1, Units::Normal(deviation), 0.02), slow);
+        let mut expected: Vec<String> = (1..=lower).map(|unit| unit.to_string()).collect();
+        expected.sort();
+        CalibrationRow::new(name, Bound::Right(least), move |seed| {
+            let mut said = groups(&report(&truth, &[cards], seed)?);
+            said.iter_mut().for_each(|low| low.sort());
+            Ok(match said.first() {
+                None => RowResult::Undecided,
+                Some(low) => RowResult::from_right(*low == expected),
+            })
+        })
+    };
+    let one = || vec![Load::random_read()];
+    let mut rows = Vec::new();
+    for cards in [6, 8, 14, 28] {
+        rows.push(none(cards, "unit sd 3 %", Units::Normal(0.03), one()));
+        rows.push(none(cards, "unit sd 15 %", Units::Normal(0.15), one()));
+        rows.push(none(cards, "heavy tails of sd 15 %", Units::Heavy(0.15), one()));
+    }
+    rows.push(none(14, "unit sd 15 %, 8 loads", Units::Normal(0.15), Load::eight()));
+    rows.push(none(28, "heavy tails of sd 15 %, 8 loads", Units::Heavy(0.15), Load::eight()));
+    rows.extend([
+        two(6, 3, 0.5, 0.03, 0.95),
+        two(8, 4, 0.75, 0.03, 0.6),
+        two(8, 4, 0.5, 0.03, 0.95),
+        two(14, 5, 0.75, 0.03, 0.8),
+        two(14, 7, 0.75, 0.05, 0.15),
+        two(14, 7, 0.5, 0.05, 0.95),
+        two(28, 14, 0.75, 0.03, 0.85),
+        two(28, 14, 0.75, 0.05, 0.15),
+        two(28, 14, 0.6, 0.05, 0.95),
+    ]);
+    rows
 }
 
 /// The place of the slow card.
