@@ -159,10 +159,7 @@ impl Finding {
             Self::EndedByNeighbour { .. } => "let it write more (--max-write), or take fewer repeats",
             Self::BegunLate { .. } => "stop other programs, or offer less",
             Self::ShallowQueue { .. } => "use more jobs, or read the figure as one at the depth shown",
-            Self::DepthByThreads { .. } => {
-                "this is so where each write is synced; for other loads allow io_uring (sysctl kernel.io_uring_disabled=0; \
-                 seccomp of a container)"
-            }
+            Self::DepthByThreads { .. } => "if writes are not synced: allow io_uring (see kernel.io_uring_disabled)",
             Self::SeveralPriorities => {
                 "to see them apart, run a workload of each priority at the same time (priority, group)"
             }
