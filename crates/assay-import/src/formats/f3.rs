@@ -22,12 +22,18 @@ pub(crate) struct F3;
 const NAME: &str = "f3";
 /// Sectors of each file but the last.
 const FILE_SECTORS: u64 = (1 << 30) / SECTOR_BYTES;
+/// Fewest files that are lost before the last one is taken for one out of a cache.
+const LEAST_LOST: usize = 2;
 /// Most lines between two lines of it that say something.
 const MOST_BETWEEN: usize = 12;
 
 static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"^F3 (write|read|probe) ([0-9.]+)"));
 static FILE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"Validating file \S+ \.\.\.\s+(\d+)/ *(\d+)/ *(\d+)/ *(\d+)(.*)$"));
+    LazyLock::new(|| regex(r"Validating file \S+ \.\.\.(?: *[0-9.]+% -- .*?)?\s+(\d+)/ *(\d+)/ *(\d+)/ *(\d+)(.*)$"));
+/// The progress of a file, which f3 writes over itself: `12.h2w ... 19.69% -- 86.54 MB/s -- 9:22`. A text that was copied
+/// meanwhile ends with it, or people took it for a file.
+static PROGRESS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^Validating file \S+ \.\.\.(?:\s*[0-9.]+%(?: --.*)?)?\s*$"));
 static SECTORS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^(Data OK|Data LOST|Corrupted|Slightly changed|Overwritten): ([0-9.]+) ([KMGT]?B(?:ytes?)?) *\((\d+) sectors?\)",
@@ -220,6 +226,9 @@ impl F3Run {
             self.geometry[3] = power.or(size);
         } else if ELLIPSES.contains(&line) && !self.files.is_empty() && !reading_is_over {
             self.shortened = true;
+        } else if PROGRESS.is_match(line) {
+            self.parts[1] = true;
+            self.shortened = true;
         } else if line.starts_with("Probe time:") {
             self.probed = true;
         } else if line.contains("Validating file ") || SECTORS.is_match(line) && line.contains(" sector") {
@@ -360,11 +369,17 @@ impl F3Run {
         let complete = complete && summary.is_some();
         let bad_from = self.files.iter().position(|(file, whole)| !whole || file[1..] != [0, 0, 0]);
         // Behind the first file with losses no sector is good, and there are files behind it.
-        let tail_is_lost = bad_from
-            .and_then(|from| self.files.get(from + 1..))
-            .is_some_and(|tail| !tail.is_empty() && tail.iter().all(|(file, whole)| *whole && file[0] == 0));
+        let tail = bad_from.and_then(|from| self.files.get(from + 1..)).unwrap_or_default();
+        let is_lost = |(file, whole): &([u64; 4], bool)| *whole && file[0] == 0;
+        // What was written last may still be in the cache of the device, and be read out of it (f3's manual).
+        let cached = match tail {
+            [lost @ .., last] if lost.len() >= LEAST_LOST && lost.iter().all(is_lost) && !is_lost(last) => last.0[0],
+            _ => 0,
+        };
+        let tail_is_lost = !tail.is_empty() && (cached > 0 || tail.iter().all(is_lost));
         let all_read = complete && check.counts.good > 0;
         check_decide(&mut check, tail_is_lost, all_read);
+        check.real_bytes = check.real_bytes.map(|bytes| bytes.saturating_sub(cached.saturating_mul(SECTOR_BYTES)));
         // A file that was not fully read is a failure, even where nothing else is known of it.
         if self.partly && !check.verdict.is_bad() {
             check.verdict = Verdict::Damaged;

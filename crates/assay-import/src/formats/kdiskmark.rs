@@ -40,6 +40,9 @@ static ROW: LazyLock<Regex> = LazyLock::new(|| {
 static MIX: LazyLock<Regex> = LazyLock::new(|| regex(r"^\[Mix\](?:.*?Read *(\d+)%)?"));
 static TEST: LazyLock<Regex> =
     LazyLock::new(|| regex(r"Test: *(\d+) *([KMG]iB) *\(x(\d+)\)(?: *\[(?:Measure: *(\d+) sec)?)?"));
+/// How full the target is, behind its path: `/home 45% of 100 GiB`, `/ (45% of 100 GiB)`, `/ 45% (45/100GiB)`.
+static USED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\s+[\[(]?\d{1,3}(?:[.,]\d+)? ?%(?: (?:of\b|used\b|\().*|[\])])?$"));
 static FIO: LazyLock<Regex> = LazyLock::new(|| regex(r"\(fio-([0-9][^)]*)\)"));
 
 impl Format for KDiskMark {
@@ -104,7 +107,7 @@ impl Format for KDiskMark {
             } else if let Some(os) = line.strip_prefix("OS:") {
                 report.host.os = Some(os.trim().to_owned());
             } else if let Some(target) = line.strip_prefix("Target:") {
-                report.medium.path = target.trim().to_owned();
+                report.medium.path = USED.replace_all(target.trim(), "").into_owned();
             } else if !(line.is_empty() || line.starts_with(['[', '*', '-']) || line.contains("Flexible I/O")) {
                 end = before;
                 break;

@@ -26,6 +26,7 @@ pub(super) fn terminal_lines(text: &str) -> Vec<Line> {
 
 /// A line without escape sequences and control characters; tabs stay.
 fn plain_line(line: &str) -> String {
+    let line = if line.contains('\u{8}') { &overprinted(line) } else { line };
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
@@ -54,6 +55,25 @@ fn plain_line(line: &str) -> String {
         }
     }
     out
+}
+
+/// A line in which backspaces take the place of writing back, as f3 and bonnie++ write over their progress.
+fn overprinted(line: &str) -> String {
+    let (mut shown, mut at) = (Vec::with_capacity(line.len()), 0_usize);
+    for c in line.chars() {
+        match (c, shown.get_mut(at)) {
+            ('\u{8}', _) => at = at.saturating_sub(1),
+            (c, Some(place)) => {
+                *place = c;
+                at += 1;
+            }
+            (c, None) => {
+                shown.push(c);
+                at += 1;
+            }
+        }
+    }
+    shown.into_iter().collect()
 }
 
 // Colours whose first byte a page or a form has lost: `[1m[35mScore: 9[0m`.

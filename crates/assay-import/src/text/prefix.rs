@@ -238,7 +238,7 @@ fn changes(lines: &mut [Line]) -> bool {
         (all.iter().filter(|text| text.starts_with('+')).count(), all.iter().filter(|text| signed(text)).count());
     // A list has one sign alone, and lines of figures begin with none.
     let whole = all.len() > 1 && marked * 10 >= all.len() * MOST && added * 4 >= marked;
-    let (mut changed, mut within) = (false, false);
+    let (mut changed, mut within) = (!whole && patches(lines), false);
     for line in lines.iter_mut() {
         if line.text.starts_with("@@ -") && line.text[3..].contains(" @@") {
             (within, changed) = (true, true);
@@ -250,6 +250,30 @@ fn changes(lines: &mut [Line]) -> bool {
             line.text.drain(..1);
             changed = true;
         }
+    }
+    changed
+}
+
+/// Fewest lines below one another with a sign that are taken for a part of a patch.
+const LEAST_PATCH: usize = 4;
+
+/// Takes the signs off lines below one another that a patch adds, with those that it takes away among them: in a text that
+/// tells of it most lines have none. A sign before a word stands for no number, and an option begins with a minus alone.
+fn patches(lines: &mut [Line]) -> bool {
+    let signed = |line: &Line| {
+        let mut chars = line.text.chars();
+        matches!(chars.next(), Some('+' | '-')) && chars.next().is_none_or(|next| next.is_alphabetic() || next == ' ')
+    };
+    let (mut at, mut changed) = (0, false);
+    while at < lines.len() {
+        let count = lines[at..].iter().take_while(|line| signed(line)).count();
+        let part = &mut lines[at..at + count];
+        let added = part.iter().filter(|line| line.text.starts_with('+')).count();
+        if count >= LEAST_PATCH && added * 2 >= count {
+            part.iter_mut().for_each(|line| drop(line.text.drain(..1)));
+            changed = true;
+        }
+        at += count.max(1);
     }
     changed
 }
