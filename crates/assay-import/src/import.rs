@@ -185,7 +185,44 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
     if text.len() > MOST_LINES {
         return Err(too_many_lines());
     }
-    let mut groups = Groups::new(&text, file, options);
+    let mut outcome = read(&text, file, options, hands);
+    if !outcome.any
+        && let Some(other) = text.without_shared()
+    {
+        let again = read(&other, file, options, hands);
+        if again.any {
+            outcome = again;
+        }
+    }
+    let Outcome { any, problems, untold } = outcome;
+    if !any {
+        return Err(match problems.into_iter().next() {
+            Some(Problem { line, what }) => ImportError::Nothing { file: file.name.clone(), line, what },
+            None => {
+                let lines = text.lines().iter().filter(|line| !line.text.trim().is_empty()).count();
+                ImportError::Unknown { file: file.name.clone(), lines, nearest: nearest(&text) }
+            }
+        });
+    }
+    for problem in problems {
+        hands.problem(&file.name, problem);
+    }
+    hands.untold += untold;
+    Ok(())
+}
+
+/// What came of a text.
+struct Outcome {
+    /// Whether a record was made of it.
+    any: bool,
+    problems: Vec<Problem>,
+    /// Problems beyond those that are told.
+    untold: usize,
+}
+
+/// Reads the reports in a text.
+fn read(text: &Text, file: &File, options: &Options, hands: &mut Hands<'_>) -> Outcome {
+    let mut groups = Groups::new(text, file, options);
     let (mut problems, mut untold, mut any) = (Vec::new(), 0, false);
     let mut hand = |record: Option<Record>, hands: &mut Hands<'_>| match record {
         Some(record) => {
@@ -195,7 +232,7 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
         None => hands.flow,
     };
     let mut problem = |problem| if problems.len() < MOST_PROBLEMS { problems.push(problem) } else { untold += 1 };
-    scan(&text, &mut |found| match found {
+    scan(text, &mut |found| match found {
         FoundReport::Part(part) => match groups.add(*part) {
             Ok(record) => hand(record, hands),
             Err(refused) => {
@@ -211,20 +248,7 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
     if hands.flow.is_continue() {
         let _ = hand(groups.end(), hands);
     }
-    if !any {
-        return Err(match problems.into_iter().next() {
-            Some(Problem { line, what }) => ImportError::Nothing { file: file.name.clone(), line, what },
-            None => {
-                let lines = text.lines().iter().filter(|line| !line.text.trim().is_empty()).count();
-                ImportError::Unknown { file: file.name.clone(), lines, nearest: nearest(&text) }
-            }
-        });
-    }
-    for problem in problems {
-        hands.problem(&file.name, problem);
-    }
-    hands.untold += untold;
-    Ok(())
+    Outcome { any, problems, untold }
 }
 
 /// What stands in a text.

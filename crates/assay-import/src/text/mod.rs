@@ -8,6 +8,7 @@ mod decode;
 mod html;
 mod lines;
 mod prefix;
+mod shared;
 mod strings;
 
 pub(crate) use decode::decode as decoded;
@@ -64,6 +65,16 @@ impl Text {
     fn within(mut lines: Vec<Line>) -> Self {
         prefix::strip(&mut lines);
         Self::of(lines)
+    }
+
+    /// The same text without what stands in front of nearly all of its lines, whatever it is; `None` where nothing does.
+    pub(crate) fn without_shared(&self) -> Option<Self> {
+        let mut lines = self.lines.clone();
+        shared::strip(&mut lines).then(|| {
+            prefix::strip(&mut lines);
+            lines::single_spaced(&mut lines);
+            Self::of(lines)
+        })
     }
 
     fn of(lines: Vec<Line>) -> Self {
