@@ -164,7 +164,12 @@ fn literals(lines: &mut Vec<Line>) {
         at += part.len();
         let count = part.iter().filter(|line| !is_blank(line)).count();
         let ended = all.iter().filter(|text| text.ends_with('\n')).count();
-        if count < LEAST_LITERALS || ended * 2 <= count || plain.len() > MOST_LINES {
+        let many = count >= LEAST_LITERALS && plain.len() <= MOST_LINES;
+        if many && ended == 0 && is_list(part) && holds_result(&all.join("\n"), 1) {
+            plain.extend(part.iter().zip(all).map(|(line, text)| Line { number: line.number, text }));
+            continue;
+        }
+        if !many || ended * 2 <= count {
             plain.extend(part.iter().cloned());
             continue;
         }
@@ -181,6 +186,13 @@ fn literals(lines: &mut Vec<Line>) {
     }
     plain.truncate(MOST_LINES + 1);
     *lines = plain;
+}
+
+/// Whether literals are those of a list: a comma follows each but the last, and nothing stands in front.
+fn is_list(part: &[Line]) -> bool {
+    let mut filled = part.iter().map(|line| line.text.trim()).filter(|line| !line.is_empty()).rev();
+    let alone = |line: &str| line.starts_with('"') && line.len() > 2;
+    filled.next().is_some_and(alone) && filled.all(|line| alone(line) && line.ends_with(','))
 }
 
 /// The text of a line that ends with a literal and what joins it to the next: `"…\r\n" +`. What it is given to, or what a log
@@ -364,6 +376,8 @@ mod tests {
         };
         let code = "  String s = \"a\\r\\n\" +\n\t\t\"[b]\\r\\n  c\\r\\n\" + \n\t\t\"d \" +\n\t\t\"e\\r\\n\";\nx";
         assert_eq!(of_code(code), ["a", "[b]", "  c", "d e", "x"]);
+        let list = "x = @(\n  \"Reads:\",\n  \"r: (groupid=0, jobs=1): err= 0: pid=1\",\n  \"end\"\n)";
+        assert_eq!(of_code(list), ["x = @(", "Reads:", "r: (groupid=0, jobs=1): err= 0: pid=1", "end", ")"]);
         for code in
             ["\"argv\": [\n\"a\",\n\"b\",\n\"c\"\n]", "f(\"a\\n\", 1)\nf(\"b\\n\", 2)\nf(\"c\\n\", 3)", "\"a\\n\"\nb"]
         {
