@@ -314,9 +314,11 @@ fn factor_of(text: &str, bare: u64) -> Option<u64> {
         "k" | "K" | "KiB" | "Ki" => 1 << 10,
         "m" | "M" | "MiB" | "Mi" => 1 << 20,
         "g" | "G" | "GiB" | "Gi" => 1 << 30,
+        "t" | "T" | "TiB" | "Ti" => 1 << 40,
         "kB" | "KB" => 1_000,
         "MB" => 1_000_000,
         "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
         _ => return None,
     };
     number.checked_mul(unit)
@@ -423,9 +425,15 @@ mod tests {
 
     #[test]
     fn sizes_of_options() {
-        for (text, bytes) in
-            [("4k", 4096), ("512", 512), ("1M", 1 << 20), ("1MB", 1_000_000), ("4x512", 2048), ("2b", 1024)]
-        {
+        for (text, bytes) in [
+            ("4k", 4096),
+            ("512", 512),
+            ("1M", 1 << 20),
+            ("1MB", 1_000_000),
+            ("4x512", 2048),
+            ("2b", 1024),
+            ("1t", 1 << 40),
+        ] {
             assert_eq!(option_size(text, 1), Some(bytes), "{text}");
         }
         assert_eq!(option_size("64", 1024), Some(65_536), "iozone takes a bare number for KiB");

@@ -13,6 +13,7 @@ mod import;
 mod labels;
 mod number;
 mod pattern;
+mod reach;
 mod registry;
 mod report;
 mod sheet;

@@ -71,6 +71,11 @@ pub enum Untold {
     Primes,
     /// The health of a medium: an emulated device answers with zeros.
     Health,
+    /// Which of the commands above printed it, as other text stands between.
+    Call {
+        /// The line of the command whose load is taken.
+        taken_line: u32,
+    },
     /// Something that this version has no name for.
     #[serde(other)]
     Unknown,
@@ -192,6 +197,8 @@ pub enum Detail {
     Check,
     /// That it ended.
     Completion,
+    /// Options of its command.
+    Options,
     /// Something that this version has no name for.
     #[serde(other)]
     Unknown,

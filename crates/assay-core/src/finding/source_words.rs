@@ -57,6 +57,12 @@ impl fmt::Display for Untold {
             }
             Self::Primes => "to which number it looked for primes",
             Self::Health => "its health: an emulated device answers with zeros",
+            Self::Call { taken_line } => {
+                return write!(
+                    f,
+                    "which command printed it, as other text stands between; that of line {taken_line} is taken"
+                );
+            }
             Self::Unknown => NEWER,
         })
     }
@@ -132,6 +138,7 @@ impl Detail {
             Self::Summary => "its summary",
             Self::Check => "its own check of the result",
             Self::Completion => "whether it ended",
+            Self::Options => "options of its command",
             Self::Unknown => NEWER,
         }
     }

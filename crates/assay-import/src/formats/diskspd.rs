@@ -15,6 +15,7 @@ use crate::command::{commands, continued, is_options};
 use crate::date;
 use crate::number::{Base, Printed, Told, unit};
 use crate::pattern::{Regex, regex};
+use crate::reach::is_shortened;
 use crate::report::{Figure, Format, Latencies, Load, Report, Section};
 use crate::text::Text;
 
@@ -192,7 +193,7 @@ impl Format for Diskspd {
             }
             if if alone { is_of_table(whole) } else { is_its(whole, table) } {
                 section.end = number + 1;
-            } else if parsed.complete && !line.is_empty() {
+            } else if parsed.complete && !line.is_empty() && !latencies_follow(text, number, &parsed) {
                 break;
             }
         }
@@ -262,6 +263,16 @@ fn is_of_table(line: &str) -> bool {
         || line.starts_with("avg.")
 }
 
+/// Whether the table of latencies follows prose in line `at`, and nothing of another run before it.
+fn latencies_follow(text: &Text, at: usize, parsed: &Parsed) -> bool {
+    let below = (at..text.len().min(at + MOST_BETWEEN)).map(|next| (next, text.line(next).trim()));
+    let another = |next: usize, line: &str| {
+        is_total(text, next) || bare(text, next).is_some() || line.starts_with("Input parameters:")
+    };
+    let mut below = below.take_while(|(next, line)| !another(*next, line));
+    parsed.latencies.iter().all(|known| *known == Latencies::default()) && below.any(|(_, line)| line.contains("%-ile"))
+}
+
 /// Whether a line behind the totals still belongs to the report.
 fn is_its(line: &str, table: &str) -> bool {
     table.is_empty()
@@ -304,7 +315,8 @@ fn is_above_totals(text: &Text, at: usize) -> bool {
 /// they may be missing. Options that are not given have the manual's defaults.
 fn command(parsed: &mut Parsed, words: &[String]) {
     let options: Vec<&str> = words.iter().map(String::as_str).filter(|word| word.starts_with(['-', '/'])).collect();
-    if options.is_empty() {
+    // Where some were left out, the others are not at their default.
+    if options.is_empty() || is_shortened(words) {
         return;
     }
     let of = |letter: char| options.iter().find_map(|word| word[1..].strip_prefix(letter));

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use assay_core::finding::{Finding, Missing, Untold};
+use assay_core::finding::{Detail, Finding, Missing, Untold};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
@@ -16,6 +16,7 @@ use crate::command::{commands, continued, option_size};
 use crate::date;
 use crate::number::{Base, Printed, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
+use crate::reach::{Beside, held, is_shortened};
 use crate::report::{Figure, Format, Load, Problem, Report, Section};
 use crate::text::Text;
 
@@ -181,6 +182,10 @@ struct Head {
     label: Option<String>,
     /// Words of the command.
     command: Option<Vec<String>>,
+    /// Whether options of it were left out: those that it lacks are not at their default, but unknown.
+    shortened: bool,
+    /// That other text stands between it and the table.
+    doubt: Option<Finding>,
 }
 
 impl Head {
@@ -194,6 +199,7 @@ impl Head {
             }
             if head.command.is_none() && line.contains(NAME) {
                 head.command = command_words(text, number, at);
+                head.shortened = head.command.as_ref().is_some_and(|words| is_shortened(words));
                 head.from = if head.command.is_some() { number } else { head.from };
             } else if let Some(date) = line.strip_prefix("ISO DATE:").or(line.strip_prefix("ISO DATE start:")) {
                 head.created = date::of_iso(date.trim());
@@ -204,13 +210,32 @@ impl Head {
                 head.from = number;
             }
         }
+        if head.command.is_none() {
+            head.held(text, at);
+        }
         head
+    }
+
+    /// Takes the command above other text.
+    fn held(&mut self, text: &Text, at: usize) {
+        let is_call = |words: &[String]| words.iter().any(|word| word.starts_with('-'));
+        let own =
+            |line: &str| row(line).is_some() || TITLE.is_match(line) || line.starts_with("ISO DATE") || between(line);
+        let Some(held) = held(text, at, NAME, Beside::Load, is_call, own) else { return };
+        self.command = command_words(text, held.line, at);
+        self.shortened = is_shortened(&held.words);
+        self.doubt = held.doubt(text, NAME).filter(|_| self.command.is_some());
+        self.from = if self.command.is_some() { held.line } else { self.from };
     }
 
     fn report(&self) -> Report {
         let mut report = Report::new(NAME);
         report.created.clone_from(&self.created);
         report.labels.extend(self.label.iter().map(|label| (NAME.to_owned(), label.clone())));
+        if self.shortened {
+            report.find(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Options]) });
+        }
+        report.findings.extend(self.doubt.clone());
         report
     }
 
@@ -229,7 +254,7 @@ impl Head {
         let bytes = |value: &str| option_size(value, 1).filter(|size| *size > 0);
         let block = match self.value("-b", "--block") {
             Some(block) => bytes(block)?,
-            None => self.command.as_ref().map(|_| 1 << 20)?,
+            None => self.command.as_ref().filter(|_| !self.shortened).map(|_| 1 << 20)?,
         };
         match self.value("-s", "--size") {
             Some(file) => Some(block.min(bytes(file)?)),
@@ -238,7 +263,9 @@ impl Head {
     }
 
     fn has(&self, long: &str) -> Option<bool> {
-        self.command.as_ref().map(|words| words.iter().any(|word| word == long))
+        let words = self.command.as_ref()?;
+        let named = words.iter().any(|word| word == long);
+        (named || !self.shortened).then_some(named)
     }
 }
 
@@ -249,10 +276,9 @@ fn command_words(text: &Text, at: usize, before: usize) -> Option<Vec<String>> {
     let whole = continued(text, at, before, wrapped);
     let mut words = commands(&whole, NAME).into_iter().next()?;
     words.truncate(MOST_WORDS);
-    // A sentence that begins with its name, or options that were left out, are no command.
+    // A sentence that begins with its name is no command.
     let shows = |word: &String| word.starts_with("--help") || word == "--version" || word == "-h";
-    let is_call =
-        words.iter().any(|word| word.starts_with('-')) && !words.iter().any(|word| word == "..." || shows(word));
+    let is_call = words.iter().any(|word| word.starts_with('-')) && !words.iter().any(shows);
     is_call.then_some(words)
 }
 
@@ -327,7 +353,7 @@ impl Phase {
 
     fn figure(&self, head: &Head) -> Option<Figure> {
         let op = self.op()?;
-        let has_command = head.command.is_some();
+        let has_command = head.command.is_some() && !head.shortened;
         let number = |short: &str, long: &str, usual: u32| match head.value(short, long) {
             Some(value) => value.parse::<u32>().ok().filter(|number| *number > 0),
             None => has_command.then_some(usual),
@@ -413,7 +439,11 @@ mod tests {
         );
         assert_eq!((kept.label.as_deref(), kept.created.as_deref()), (Some("a b"), Some("2026-08-12T15:27:22Z")));
         assert_eq!((kept.value("-b", "--block"), kept.has("--rand"), kept.from), (Some("4k"), Some(true), 0));
-        assert!(head("COMMAND LINE: \"elbencho\" \"--write\" ...").command.is_none(), "options were left out");
+        let cut = head("COMMAND LINE: \"elbencho\" \"--write\" \"-t\" \"4\" ...");
+        let figure = Phase { iops: Some(1.0), ..Phase::new("WRITE") }.figure(&cut);
+        let known =
+            figure.map(|figure| figure.load).map(|load| (load.jobs, load.block_bytes, load.queue_depth, load.direct));
+        assert_eq!(known, Some((Some(4), None, None, None)), "options were left out");
         assert!(head("elbencho is a tool").command.is_none());
     }
 }

@@ -13,6 +13,7 @@ use assay_core::workload::{Op, Pattern};
 use crate::command::{commands_above, option_size};
 use crate::number::{Base, Printed, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
+use crate::reach::is_shortened;
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
@@ -47,10 +48,10 @@ static REQUEST: LazyLock<Regex> =
 
 /// What nench (<https://github.com/n-st/nench>) writes above a line of `ioping -R`, and above one of `ioping -RL`.
 static NENCH: LazyLock<Regex> = LazyLock::new(|| regex(r"^ioping: (seek rate|sequential (?:read )?speed)$"));
-/// The requests with the time between them, which `-R` has not.
+/// The requests with the time between them, which `-R` has not. Before 1.0 it printed those within requests alone.
 static GENERATED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^generated [0-9.]+(?: ?[kKMG])? requests in [0-9.]+ \w+, [0-9.]+ [KMGTP]?i?B, ([0-9.]+)( ?[kKMG])? iops, ([0-9.]+) ([KMGT]?i?B)/s$",
+        r"^(?:generated )?[0-9.]+(?: ?[kKMG])? requests (?:completed )?in [0-9.]+ \w+, (?:[0-9.]+ [KMGTP]?i?B, )?([0-9.]+)( ?[kKMG])? iops, ([0-9.]+) ([KMGT]?i?B)/s$",
     )
 });
 
@@ -164,7 +165,7 @@ fn nench(text: &Text, at: usize) -> Section {
 /// (ioping(1); `-L` is 256 KiB).
 fn called(text: &Text, at: usize, target: &str) -> Option<(Op, f64)> {
     let is_of = |words: &Vec<String>| words.last().is_some_and(|last| last == target);
-    let words = commands_above(text, at, MOST_ABOVE, NAME).find(is_of)?;
+    let words = commands_above(text, at, MOST_ABOVE, NAME).find(is_of).filter(|words| !is_shortened(words))?;
     let options = words.get(..words.len().saturating_sub(1)).unwrap_or_default();
     let (mut op, mut bytes, mut behind) = (Op::Read, None, false);
     let mut long = false;

@@ -15,6 +15,7 @@ use crate::command::{Title, commands, continued, is_options, option_size};
 use crate::date;
 use crate::number::{Base, unit};
 use crate::pattern::{Regex, regex};
+use crate::reach::is_shortened;
 use crate::report::{Figure, Format, Load, Report, Section, Statistic};
 use crate::text::Text;
 
@@ -183,6 +184,9 @@ impl Parsed {
             let line = continued(text, line, at, is_options);
             let names = line.split_whitespace().any(|word| word.rsplit('/').next() == Some("ior"));
             let Some(words) = commands(&line, "ior").into_iter().next().filter(|_| names) else { continue };
+            if is_shortened(&words) {
+                return;
+            }
             let value = |name: &str| {
                 let at = words.iter().position(|word| *word == name)?;
                 words.get(at + 1).map(String::as_str)

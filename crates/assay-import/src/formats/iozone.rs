@@ -13,12 +13,13 @@ use assay_core::workload::{Op, Sync};
 
 use self::lines::{
     CHILDREN, COLUMNS, EACH, LARGEST_RECORD, MOST_BETWEEN, MOST_FOREIGN, MOST_SPLASH, MOST_WRAPPED, Mode, OfProcesses,
-    SET, SPLASH, VERSION, block, cells, continued_heading, first_setting, header, is_numbers, is_row, kibibytes,
-    of_processes, of_processes_line, test, throughput_line,
+    SET, SPLASH, VERSION, block, cells, continued_heading, first_setting, header, is_numbers, is_printed, is_row,
+    kibibytes, of_processes, of_processes_line, test, throughput_line,
 };
 use crate::command::{commands, continued, is_device, is_options, option_size};
 use crate::date::of_ctime;
 use crate::number::decimal;
+use crate::reach::{Beside, held, is_shortened};
 use crate::report::{Figure, Format, Load, Problem, Report, Section};
 use crate::text::Text;
 
@@ -65,6 +66,9 @@ impl Format for Iozone {
                 break;
             }
         }
+        if run.command.is_none() {
+            run.held(text, first);
+        }
         for line in first..at {
             run.settings(&continued(text, line, at, is_options));
         }
@@ -102,6 +106,8 @@ struct IozoneRun {
     asynchronous: bool,
     /// The tests that were asked for; `None` where no command was seen.
     command: Option<Vec<u32>>,
+    /// Whether options of it were left out.
+    shortened: bool,
     /// Right edges of the headings of the columns.
     edges: Vec<usize>,
     /// Columns of a heading that was wrapped, in all of its lines.
@@ -137,6 +143,7 @@ impl Default for IozoneRun {
             each: false,
             asynchronous: false,
             command: None,
+            shortened: false,
             edges: Vec::new(),
             headed: None,
             rows: false,
@@ -243,6 +250,9 @@ impl IozoneRun {
                 missing: Missing::lines(&["iozone test complete."], &[Detail::Completion]),
             });
         }
+        if self.shortened {
+            report.find(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Options]) });
+        }
         if std::mem::take(&mut self.wrapped) {
             report.findings.push(Finding::SourceIncomplete { missing: Missing::Row { flaw: RowFlaw::Wrapped } });
         }
@@ -286,6 +296,14 @@ impl IozoneRun {
         self.options(line);
     }
 
+    /// Takes the command above other text that stands before line `first`.
+    fn held(&mut self, text: &Text, first: usize) {
+        let is_call = |words: &[String]| words.first().is_some_and(|word| word.starts_with('-'));
+        let Some(held) = held(text, first, NAME, Beside::Cache, is_call, is_printed) else { return };
+        self.options(&held.whole);
+        self.report.findings.extend(held.doubt(text, NAME));
+    }
+
     /// Options of a command line, where one stands in the line.
     fn options(&mut self, line: &str) {
         let Some(arguments) =
@@ -294,6 +312,7 @@ impl IozoneRun {
         else {
             return;
         };
+        self.shortened = is_shortened(&arguments);
         let mut tests = Vec::new();
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -601,7 +620,7 @@ impl IozoneRun {
         // Tests that were not run again are printed as zero (`-+n`).
         let Some(value) = value.filter(|value| *value > 0.0 && !self.report.is_full()) else { return };
         let Some((op, pattern)) = test(name) else { return };
-        let known = self.splash || self.command.is_some();
+        let known = self.splash || self.command.is_some() && !self.shortened;
         // Functions of the C library have a buffer of their own; O_DIRECT is for the others.
         let library = name.starts_with('f');
         let sync = if self.each { Sync::Fsync } else { Sync::End };
@@ -611,7 +630,7 @@ impl IozoneRun {
             queue_depth: (!self.asynchronous).then_some(1),
             jobs,
             span_bytes: span,
-            direct: known.then_some(self.direct && !library),
+            direct: (known || self.direct).then_some(self.direct && !library),
             sync: if op == Op::Read { Some(Sync::End) } else { known.then_some(sync) },
             ..Load::new(name, op)
         };

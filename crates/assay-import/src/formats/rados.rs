@@ -15,6 +15,7 @@ use assay_core::workload::{Op, Pattern};
 use crate::command::{commands_above, option_size, option_value};
 use crate::number::{Printed, printed};
 use crate::pattern::{Regex, regex};
+use crate::reach::is_shortened;
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
@@ -140,6 +141,8 @@ struct Summary {
     seconds: Option<Printed>,
     operations: Option<Printed>,
     block: Option<u64>,
+    /// Whether a row follows that of the size, which may be cut off otherwise.
+    sized: bool,
     rate: Option<Printed>,
     /// Mean and longest, in nanoseconds.
     latency: [Option<f64>; 2],
@@ -149,6 +152,7 @@ impl Summary {
     fn take(&mut self, name: &str, value: &str) {
         let number = || printed(value).filter(|number| number.value > 0.0);
         let nanoseconds = || number().map(|seconds| seconds.value * 1e9);
+        self.sized |= self.block.is_some();
         match name.to_lowercase().replace('_', " ").as_str() {
             "total time run" => self.seconds = number(),
             "total writes made" => (self.op, self.operations) = (Some(Op::Write), number()),
@@ -173,7 +177,7 @@ impl Summary {
         };
         let load = Load {
             pattern,
-            block_bytes: self.block.or(asked.block),
+            block_bytes: self.block.filter(|_| self.sized).or(asked.block),
             queue_depth: asked.concurrent,
             jobs: Some(1),
             ..Load::new(&format!("rados {name}"), op)
@@ -230,7 +234,7 @@ impl Asked {
         }
         let most = at - from;
         let command = commands_above(text, at, most, "rados").find(|words| words.iter().any(|word| word == "bench"));
-        let Some(words) = command else { return asked };
+        let Some(words) = command.filter(|words| !is_shortened(words)) else { return asked };
         let has = |name: &str| words.iter().any(|word| word == name);
         if has("write") != writes {
             return asked;

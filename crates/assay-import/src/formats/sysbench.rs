@@ -16,6 +16,7 @@ use super::sysbench_files::{FileOptions, mode};
 use crate::command::commands_above;
 use crate::number::{Base, Printed, Told, decimal, printed, unit};
 use crate::pattern::{Regex, regex};
+use crate::reach::is_shortened;
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
@@ -220,7 +221,8 @@ impl SysbenchRun {
         // Files are made before, and removed behind.
         let all: Vec<Vec<String>> = commands_above(text, at, MOST_ABOVE, NAME).take(MOST_ABOVE).collect();
         let runs = |words: &&Vec<String>| words.last().is_some_and(|word| word == "run");
-        let words = all.iter().find(runs).or(all.first()).cloned().unwrap_or_default();
+        let called = all.iter().find(runs).or(all.first()).cloned();
+        let words = called.filter(|words| !is_shortened(words)).unwrap_or_default();
         self.asked = FileOptions::from_words(&words);
         for word in words {
             self.primes = word.strip_prefix("--cpu-max-prime=").and_then(|most| most.parse().ok()).or(self.primes);
@@ -485,6 +487,19 @@ impl SysbenchRun {
         share.is_finite().then_some(share as u8)
     }
 
+    /// The size of a block by the bytes and operations of each direction, where its line is missing: versions before 1.0 print
+    /// both.
+    fn block_done(&self) -> Option<u64> {
+        let all = self.each?.into_iter().zip(self.performed?).filter(|(_, operations)| *operations > 0.0);
+        let mut sizes = all.map(|(bytes, operations)| {
+            let power =
+                Some((bytes / operations).log2().round().exp2()).filter(|power| (512.0..1e9).contains(power))?;
+            ((bytes / operations / power - 1.0).abs() < UNLIKE).then_some(power as u64)
+        });
+        let first = sizes.next()??;
+        sizes.all(|other| other == Some(first)).then_some(first)
+    }
+
     fn files(&self, report: &mut Report) {
         let Some((op, pattern)) = self.did() else { return };
         // Each direction that the test has, or nothing: the line of one may be missing.
@@ -515,7 +530,7 @@ impl SysbenchRun {
         let load = Load {
             read_percent: self.read_percent.or_else(|| self.share_done()).filter(|_| op == Op::Mixed),
             pattern,
-            block_bytes: self.block_bytes,
+            block_bytes: self.block_bytes.or_else(|| self.block_done()),
             queue_depth: self.depth,
             jobs: self.threads,
             span_bytes: self.span_bytes,

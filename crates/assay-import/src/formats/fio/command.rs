@@ -5,12 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use assay_core::finding::Contradiction;
+use assay_core::finding::{Contradiction, Finding};
 use assay_core::workload::Op;
 
 use super::job::Job;
 use super::load::{self, Definition};
+use super::printed::is_printed;
+use super::run::NAME;
+use super::text;
 use crate::command::{commands, continued, goes_on, is_cut_off, is_options};
+use crate::reach::{Beside, held};
 use crate::text::Text;
 
 /// Most lines between a command and its output, those of the command included.
@@ -40,11 +44,13 @@ const FLAGS: [&str; 9] = [
 type CommandJob = (String, BTreeMap<String, String>);
 
 /// What a command asks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Command {
     jobs: Vec<CommandJob>,
     /// The line that it begins in.
     pub(super) line: usize,
+    /// That other text stands between it and the output.
+    pub(super) doubt: Option<Finding>,
 }
 
 impl Command {
@@ -64,15 +70,27 @@ impl Command {
             let between = here.is_empty() || here.ends_with(':') || BETWEEN.iter().any(|start| here.starts_with(start));
             let between = between || member;
             if !goes_on && !between {
-                return None;
+                break;
             }
         }
-        None
+        Self::apart(text, at)
+    }
+
+    /// The command of an output above which other text stands.
+    fn apart(text: &Text, at: usize) -> Option<Self> {
+        let beside = if text::is_definition(text, at) { Beside::Cache } else { Beside::Load };
+        let is_call = |words: &[String]| {
+            let is_file = |word: &String| word.contains('.') && !word.contains(['=', '/']) && words.len() == 1;
+            words.first().is_some_and(|word| word.starts_with('-') || is_file(word))
+        };
+        let held = held(text, at, NAME, beside, is_call, is_printed)?;
+        let doubt = held.doubt(text, NAME);
+        Self::from_words(&held.words, held.line).map(|command| Self { doubt, ..command })
     }
 
     /// Options before the first name are those of all jobs. `None` where a file has the jobs, or something was left out.
     fn from_words(words: &[String], line: usize) -> Option<Self> {
-        let mut command = Self { jobs: Vec::new(), line };
+        let mut command = Self { jobs: Vec::new(), line, doubt: None };
         let mut shared = BTreeMap::new();
         let mut rest = words.iter().take(MOST_OPTIONS).peekable();
         while let Some(word) = rest.next() {
@@ -113,7 +131,7 @@ impl Command {
             shown.contains(name) && (line + 1..line + MOST_TO_FILE).any(|next| text.line(next).trim().starts_with('['))
         };
         let shown = (call.saturating_sub(MOST_OF_FILE)..call).rev().find(begins)?;
-        let mut command = Self { jobs: Vec::new(), line: shown };
+        let mut command = Self { jobs: Vec::new(), line: shown, doubt: None };
         let (mut shared, mut global) = (BTreeMap::new(), true);
         let mut begun = false;
         for line in shown + 1..call {
@@ -296,6 +314,18 @@ mod tests {
     }
 
     #[test]
+    fn a_command_above_other_text_is_doubtful() {
+        let doubt = |lines: &str| {
+            let text = Text::from_bytes(lines.as_bytes());
+            Command::above(&text, text.len()).map(|command| command.doubt.is_some())
+        };
+        assert_eq!(doubt("fio --name=x --bs=4k\nOn the old kernel:\n"), Some(false), "as people end a title");
+        assert_eq!(doubt("fio --name=x --bs=4k\nand something else\n"), Some(true));
+        assert_eq!(doubt("fio --name=x --bs=4k\nfio job.fio\nand something else\n"), None);
+        assert_eq!(doubt("fio --name=x --bs=4k\nnow with 8k\n"), None);
+    }
+
+    #[test]
     fn what_does_not_tell_the_load_is_no_command() {
         for line in [
             "fio job.fio",
@@ -304,7 +334,6 @@ mod tests {
             "fio --name=x --bs=4k --invalidate ...",
             "fio --name=x --bs=$bs",
             "I ran fio - it took long",
-            "fio --name=x --bs=4k\nand something else",
             "dd if=a of=b",
             "",
         ] {

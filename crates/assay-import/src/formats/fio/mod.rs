@@ -10,6 +10,7 @@ mod command;
 mod job;
 mod load;
 mod machine;
+mod printed;
 mod run;
 mod status;
 mod text;

@@ -13,6 +13,7 @@ use super::command::Command;
 use super::job::{Job, Side, States, together};
 use super::load::Definition;
 use super::machine::ALL_CLIENTS;
+use super::printed::{is_fios, version};
 use super::{load, machine, status, text};
 use crate::date;
 use crate::number::Told;
@@ -165,24 +166,24 @@ fn apart(last: &Job, job: &Job, known: &[Job]) -> bool {
     }
 }
 
-/// The version where a line is nothing else: `fio-3.33`, `fio 2.0.8`.
-fn version(line: &str) -> Option<String> {
-    let rest = line.trim().strip_prefix("fio")?.strip_prefix(['-', ' '])?;
-    let plain = rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains('.') && !rest.contains([' ', ':']);
-    plain.then(|| rest.to_owned())
-}
-
-/// How other lines of fio begin, and what stands before a colon.
-const STARTS: [&str; 3] = ["Starting ", "Run status group", "Disk stats"];
-const NAMES: [&str; 7] = ["READ", "WRITE", "TRIM", "MIXED", "Jobs", "fio", "note"];
-
-/// Whether a line is another of those that fio prints.
-fn is_fios(line: &str) -> bool {
-    let line = line.trim().trim_start_matches("* ");
-    matches!(line, "" | "...")
-        || STARTS.iter().any(|start| line.starts_with(start))
-        || line.split_once(": ").is_some_and(|(name, _)| NAMES.contains(&name))
-        || ["Laying out IO file", ": ios=", "aggrios=", ", aggrb=", "hostname="].iter().any(|part| line.contains(part))
+/// The jobs of the form of output that tells most, of those with a result, with those that only another one has: a document may
+/// be cut off, or a copy end within the text.
+fn one_form(forms: [Vec<Job>; 3]) -> Vec<Job> {
+    let mut all: Vec<Job> = Vec::new();
+    for form in forms.into_iter().filter(|jobs| jobs.iter().any(|job| !job.sides.is_empty())) {
+        if all.is_empty() {
+            all = form;
+            continue;
+        }
+        for job in form.into_iter().filter(|job| !job.sides.is_empty()) {
+            match all.iter_mut().find(|known| known.name == job.name && known.group == job.group) {
+                Some(known) if known.sides.is_empty() => *known = job,
+                Some(_) => {}
+                None => all.push(job),
+            }
+        }
+    }
+    all
 }
 
 impl Call {
@@ -265,12 +266,19 @@ impl Call {
         if let Some(group) = status::group_sum(line) {
             self.text.again();
             self.group = group;
-        } else if let Some(side) = Some(line).filter(|_| self.is_empty()).and_then(status::status_side)
+        } else if let Some(side) = Some(line).filter(|_| self.lacks_results()).and_then(status::status_side)
             && self.sums.len() < MOST_JOBS
             && self.sums.first().is_none_or(|sum| sum.group < LINES)
         {
             status::add_status(&mut self.sums, self.group, side);
         }
+    }
+
+    /// Whether the group whose sum is printed has no result above: a copy may begin behind those of the first groups.
+    fn lacks_results(&self) -> bool {
+        let of_group = |job: &Job| job.group == self.group;
+        self.is_empty()
+            || self.json.jobs.is_empty() && self.terse.jobs.is_empty() && !self.text.jobs.iter().any(of_group)
     }
 
     /// Takes a job that is to start. Where jobs have started already, it is one of another call, and those have no results.
@@ -333,17 +341,21 @@ impl Call {
     fn report(mut self, end: usize) -> Option<Report> {
         let headless = self.definitions.is_empty() && self.version.is_none();
         let forms = [&mut self.json, &mut self.text, &mut self.terse].map(|form| std::mem::take(&mut form.jobs));
-        // The form that tells most, of those with a result: a document may be cut off.
-        let mut jobs = forms
-            .into_iter()
-            .chain([std::mem::take(&mut self.sums)])
-            .find(|jobs| jobs.iter().any(|job| !job.sides.is_empty()))?;
+        // Sums of groups whose results are not there come first.
+        let jobs = std::mem::take(&mut self.sums).into_iter().chain(one_form(forms));
+        let mut jobs: Vec<Job> = jobs.collect();
+        jobs.iter().find(|job| !job.sides.is_empty())?;
         let mut report = Report::new(NAME);
         report.version = self.version.take();
         report.created = self.created.take();
         let mut runs: Vec<Vec<Job>> = Vec::new();
         for job in &jobs {
             *self.results.entry(job.group).or_default() += 1;
+        }
+        // As many processes as jobs are none of a clone.
+        if self.begun.is_some_and(|begun| usize::try_from(begun).is_ok_and(|begun| begun == self.definitions.len())) {
+            let single = jobs.iter_mut().filter(|job| self.members(job).is_empty());
+            single.for_each(|job| job.jobs = job.jobs.or(Some(1)));
         }
         self.commanded(&mut report, &mut jobs, end);
         for mut job in jobs {
@@ -400,9 +412,14 @@ impl Call {
             }
             let definition = self.definition(job);
             let found = command.give(job, definition.as_ref(), alone);
+            if command.doubt.is_some() && job.options.is_empty() {
+                // It is the command of another output.
+                continue;
+            }
             if found.is_some() || !job.options.is_empty() {
                 // The command belongs to the text that is kept.
                 report.lines = Some((command.line, end));
+                command.doubt.iter().for_each(|doubt| report.find(doubt.clone()));
             }
             contradiction = contradiction.or(found);
         }

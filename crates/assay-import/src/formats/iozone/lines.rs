@@ -183,6 +183,18 @@ pub(super) fn first_setting(text: &Text, at: usize) -> usize {
     first
 }
 
+/// Whether iozone prints a line.
+pub(super) fn is_printed(line: &str) -> bool {
+    header(line).is_some()
+        || is_row(line)
+        || throughput_line(line)
+        || line.contains("Children see throughput")
+        || line.contains("iozone test complete")
+        || SETTINGS.iter().any(|start| line.trim_start().starts_with(start))
+        // The upper line of a heading.
+        || line.split_whitespace().all(|word| ["random", "bkwd", "record", "stride"].contains(&word))
+}
+
 /// The name of the block of `-R` whose title a line is.
 pub(super) fn block(line: &str) -> Option<&'static str> {
     let title = line.trim().strip_prefix('"')?.strip_suffix('"')?;
