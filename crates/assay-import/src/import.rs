@@ -185,16 +185,10 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
     if text.len() > MOST_LINES {
         return Err(too_many_lines());
     }
-    let mut outcome = read(&text, file, options, hands);
-    if !outcome.any
-        && let Some(other) = text.without_shared()
-    {
-        let again = read(&other, file, options, hands);
-        if again.any {
-            outcome = again;
-        }
-    }
-    let Outcome { any, problems, untold } = outcome;
+    // A log of a form that is not known has something in front of its lines: the reading that finds more is the right one.
+    let other = text.without_shared().filter(|other| figures(other) > figures(&text));
+    let text = other.unwrap_or(text);
+    let Outcome { any, problems, untold } = read(&text, file, options, hands);
     if !any {
         return Err(match problems.into_iter().next() {
             Some(Problem { line, what }) => ImportError::Nothing { file: file.name.clone(), line, what },
@@ -218,6 +212,20 @@ struct Outcome {
     problems: Vec<Problem>,
     /// Problems beyond those that are told.
     untold: usize,
+}
+
+/// How many figures, scores and verdicts are in a text.
+fn figures(text: &Text) -> usize {
+    let mut count = 0;
+    scan(text, &mut |found| {
+        if let FoundReport::Part(part) = found {
+            let report = &part.report;
+            let health = report.medium.health.len();
+            count += report.figures.len() + report.scores.len() + usize::from(report.verification.is_some()) + health;
+        }
+        ControlFlow::Continue(())
+    });
+    count
 }
 
 /// Reads the reports in a text.

@@ -1,8 +1,8 @@
-//! What stands in front of nearly all lines, whatever it is: the last resort for a text in which nothing was found.
+//! What stands in front of nearly all lines, whatever it is.
 //!
 //! Each logger has a form of its own, and there is always another one. Words with digits are taken for alike, as times and numbers
 //! of lines change; all else has to be the same. What a tool prints in front of all of its lines would go, too: so a text is
-//! read in this way only where nothing was found in it otherwise.
+//! read in this way only where more is found in it then.
 
 use std::collections::{BTreeMap, BTreeSet};
 

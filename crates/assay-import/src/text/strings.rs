@@ -85,9 +85,27 @@ fn messages(lines: &mut Vec<Line>) -> bool {
     true
 }
 
+/// The message of a line as logrus and others write it: `time="…" level=info msg="read: IOPS=1"`, `… msg=done`.
+fn logfmt(line: &str) -> Option<String> {
+    let (front, text) = line.split_once("msg=").filter(|(front, _)| front.is_empty() || front.ends_with(' '))?;
+    if !front.contains("level=") {
+        return None;
+    }
+    // It is the last field: others behind it may hold the output.
+    if !text.starts_with('"') {
+        return (!text.contains(' ')).then(|| text.to_owned());
+    }
+    let (inner, length) = unescaped(text).filter(|(_, length)| *length == text.len())?;
+    // One without escapes is as it stands.
+    Some(if inner.is_empty() { text[1..length - 1].to_owned() } else { inner })
+}
+
 /// The message of a line that is an object, and its key.
 fn message(line: &str) -> Option<(&'static str, String)> {
     let line = line.trim();
+    if line.contains("level=") && line.contains("msg=") {
+        return logfmt(line).map(|text| ("msg", text));
+    }
     if !line.starts_with('{') || !line.ends_with('}') {
         return None;
     }
@@ -393,6 +411,8 @@ mod tests {
         assert_eq!(of(&divided.join("\n")), ["a bc"]);
         let other = HDPARM.map(|line| format!("{{\"level\":\"info\",\"msg\":\"{line}\"}}"));
         assert_eq!(of(&other.join("\n")), HDPARM);
+        let logrus = HDPARM.map(|line| format!("time=\"2024-05-01T10:00:00Z\" level=info msg=\"{line}\""));
+        assert_eq!(of(&logrus.join("\n")), HDPARM);
         let alone = "{\"log\": 1}\n{\"text\": [\"a\"]}";
         assert_eq!(of(alone), alone.lines().collect::<Vec<_>>(), "no strings");
     }
