@@ -15,6 +15,7 @@
 //! - [`fleet`]: records of simulated cards with a known truth.
 //! - [`people`]: stores as users make them, with their truth, written from the documents alone.
 //! - [`hostile`]: trees of files prepared by an attacker.
+//! - [`browser`]: pages in Chromium, and what they lack for those who use them.
 //! - [`FastDevice`], [`FilledDevice`]: loop devices in memory, with and without a file system, to
 //!   compare instruments.
 //!
@@ -22,6 +23,7 @@
 //! the test reports it through [`skip`]. A test that measures has the lab alone ([`Lab::enter`]), since media on the
 //! same two processors would disturb its measurement. All other tests share the lab ([`Lab::share`]).
 
+pub mod browser;
 pub mod campaign;
 mod cluster;
 mod dice;

@@ -110,15 +110,23 @@ pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     }
 }
 
+/// What makes an answer of a snapshot: a newer program may word it otherwise.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn versioned(tag: &str) -> String {
+    format!("\"{tag}-{VERSION}\"")
+}
+
 /// Whether a client has what has this tag.
 pub(crate) fn has(headers: &HeaderMap, tag: &str) -> bool {
+    let tag = versioned(tag);
     let fields = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|field| field.to_str().ok());
-    fields.flat_map(|field| field.split(',')).any(|one| one.trim().trim_start_matches("W/").trim_matches('"') == tag)
+    fields.flat_map(|field| field.split(',')).any(|one| one.trim().trim_start_matches("W/") == tag)
 }
 
 /// An answer with a tag; nothing of it where the client has it.
 pub(crate) fn tagged(headers: &HeaderMap, tag: &str, kind: &'static str, make: impl FnOnce() -> Body) -> Response {
-    let value = HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"\""));
+    let value = HeaderValue::from_str(&versioned(tag)).unwrap_or(HeaderValue::from_static("\"\""));
     let shared = [(header::ETAG, value), (header::CACHE_CONTROL, HeaderValue::from_static("public, no-cache"))];
     if has(headers, tag) {
         return (StatusCode::NOT_MODIFIED, shared).into_response();

@@ -21,7 +21,6 @@ use crate::app::App;
 use crate::derived::{self, observation_texts};
 use crate::digest::{Entry, Text};
 use crate::intake::{self, LARGEST, is_id, too_large};
-use crate::intake::{Fault, Refusal};
 use crate::limits::{asker, network};
 use crate::openapi;
 use crate::questions::{Answer as Said, MOST_COMPARED, Question};
@@ -111,7 +110,7 @@ pub(crate) async fn submit(
 
 /// The body, within what all together may take of the memory, and within a time.
 async fn arrived(app: &Arc<App>, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Failure> {
-    let refused = || Failure::from(Refusal { fault: Fault::TooLarge, message: too_large(), pointer: None });
+    let refused = || Failure::from(too_large());
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let Some(length) = length else {
         return Err(Failure::new(StatusCode::LENGTH_REQUIRED, "length_required", "Content-Length is needed"));

@@ -9,6 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::strict::{self, Misplaced, pointer_of, pointer_part};
+
 /// Largest document in bytes.
 pub const LARGEST: usize = 4 << 20;
 /// Longest text in it in bytes.
@@ -61,19 +63,19 @@ pub struct Refusal {
     pub fault: Fault,
     /// The same in a line, with the mend.
     pub message: String,
-    /// JSON pointer (RFC 6901) of the place; none where there is no JSON.
-    pub pointer: Option<String>,
+    /// JSON pointer (RFC 6901) of the place; it is empty where the document as a whole is wrong.
+    pub pointer: String,
 }
 
 impl Refusal {
     /// A refusal with its place.
     pub(crate) fn at(fault: Fault, pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { fault, message: message.into(), pointer: Some(pointer.into()) }
+        Self { fault, message: message.into(), pointer: pointer.into() }
     }
 
     /// The same, of what is a part of something. Places are named from the inside: what is good costs nothing.
     fn within(self, name: &str) -> Self {
-        let pointer = self.pointer.map(|pointer| pointer_part(name) + &pointer);
+        let pointer = pointer_part(name) + &self.pointer;
         Self { pointer, ..self }
     }
 }
@@ -101,23 +103,25 @@ pub fn is_id(text: &str) -> bool {
 /// [`Refusal`] has the first error.
 pub fn read(id: &str, bytes: Vec<u8>, now: Timestamp) -> Result<Submission, Refusal> {
     if bytes.len() > LARGEST {
-        return Err(Refusal { fault: Fault::TooLarge, message: too_large(), pointer: None });
+        return Err(too_large());
     }
     let record = record_of(id, &bytes, now)?;
     let hash = blake3::hash(&bytes).to_hex().to_string();
     Ok(Submission { record, hash, bytes })
 }
 
-/// What is said of a document that is too large.
+/// The refusal of a document that is too large.
 #[must_use]
-pub fn too_large() -> String {
-    format!("the document is larger than {} bytes; submit a shorter run", LARGEST)
+pub fn too_large() -> Refusal {
+    Refusal::at(Fault::TooLarge, "", format!("the document is larger than {LARGEST} bytes; submit a shorter run"))
 }
 
 fn record_of(id: &str, bytes: &[u8], now: Timestamp) -> Result<Record, Refusal> {
-    let none = |message: String| Refusal { fault: Fault::Malformed, message, pointer: None };
-    let text = std::str::from_utf8(bytes).map_err(|_| none("the body is no text in UTF-8".to_owned()))?;
-    let value: Value = serde_json::from_str(text).map_err(|error| none(format!("the body is no JSON: {error}")))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| Refusal::at(Fault::Malformed, "", "the body is no text in UTF-8"))?;
+    let value = strict::read(text).map_err(|Misplaced { pointer, message }| {
+        Refusal::at(Fault::Malformed, pointer, format!("the body is no JSON that has one meaning: {message}"))
+    })?;
     texts(&value)?;
     version(&value)?;
     let record: Record = typed(&value)?;
@@ -164,11 +168,6 @@ fn one_text(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A part of a JSON pointer.
-fn pointer_part(name: &str) -> String {
-    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
 /// The version comes first: this reader cannot judge the other content of a newer one.
 fn version(value: &Value) -> Result<(), Refusal> {
     let refused = |message: String| Err(Refusal::at(Fault::Schema, "/schema", message));
@@ -194,16 +193,6 @@ fn typed(value: &Value) -> Result<Record, Refusal> {
         let pointer = pointer_of(error.path());
         Refusal::at(Fault::Malformed, pointer, format!("this is none of a record: {}", error.inner()))
     })
-}
-
-fn pointer_of(path: &serde_path_to_error::Path) -> String {
-    use serde_path_to_error::Segment;
-    let part = |segment: &Segment| match segment {
-        Segment::Seq { index } => format!("/{index}"),
-        Segment::Map { key } => pointer_part(key),
-        Segment::Enum { .. } | Segment::Unknown => String::new(),
-    };
-    path.iter().map(part).collect()
 }
 
 fn dates(record: &Record, now: Timestamp) -> Result<(), Refusal> {

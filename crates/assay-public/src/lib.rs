@@ -25,6 +25,7 @@ mod server;
 pub mod snapshot;
 pub mod states;
 pub mod store;
+mod strict;
 pub mod writer;
 
 pub use intake::{Fault, Refusal};

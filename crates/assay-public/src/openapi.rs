@@ -1,6 +1,9 @@
 //! The description of the API, OpenAPI 3.1.
 
+use assay_core::record::SCHEMA;
 use serde_json::{Value, json};
+
+use crate::classes;
 
 /// Schemas of what records and rankings are, as they are committed.
 const SCHEMAS: [(&str, &str); 3] = [
@@ -18,6 +21,9 @@ fn parameter(place: &str, name: &str, about: &str) -> Value {
     let mut schema = json!({ "type": "string" });
     if name == "id" {
         schema["pattern"] = "^[0-9a-z]{10}$".into();
+    }
+    if name == "class" {
+        schema["enum"] = classes::ALL.iter().map(|(class, _)| *class).collect();
     }
     if name == "after" {
         schema = json!({ "type": "integer", "default": 0 });
@@ -37,7 +43,7 @@ fn behind() -> Value {
 
 /// Several models.
 fn models() -> Value {
-    let schema = json!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 6 });
+    let schema = json!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 2, "maxItems": 6, "uniqueItems": true });
     json!({ "name": "model", "in": "query", "required": true, "description": "Names of models.", "schema": schema })
 }
 
@@ -128,8 +134,9 @@ fn secured(mut operation: Value, by: &[&str]) -> Value {
 }
 
 fn with_body(mut operation: Value) -> Value {
-    operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": {
-        "$ref": "/api/v1/schemas/record-v1.json" } } } });
+    let here = json!({ "properties": { "schema": { "const": SCHEMA }, "id": { "pattern": "^[0-9a-z]{10}$" } } });
+    let schema = json!({ "allOf": [{ "$ref": "/api/v1/schemas/record-v1.json" }, here] });
+    operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     operation
 }
 

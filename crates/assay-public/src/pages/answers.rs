@@ -12,14 +12,17 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use maud::{Markup, PreEscaped, html};
 
-use super::frame::{HTML, cited, escaped, frame, link};
-use super::{Answer, Missing, Shared};
+use super::frame::{HTML, cited, escaped, frame, links};
+use super::{Answer, Missing, Of, Shared};
 use crate::answers::{Asked, Failure, tagged};
 use crate::api::{AskedRanking, asked_comparison};
 use crate::app::App;
 use crate::classes;
 use crate::questions::{Answer as Said, Answered, MOST_COMPARED, Question, Ranked};
 use crate::snapshot::Snapshot;
+
+/// Models that a field offers.
+const MOST_OFFERED: usize = 200;
 
 /// An answer as a page that is made once.
 async fn page(
@@ -45,7 +48,8 @@ async fn page(
     Ok(tagged(headers, &tag, HTML, || Body::from(page)))
 }
 
-pub(crate) async fn rank(State(app): Shared, Asked(asked): Asked<AskedRanking>, headers: HeaderMap) -> Answer {
+pub(crate) async fn rank(State(app): Shared, asked: Of<Asked<AskedRanking>>, headers: HeaderMap) -> Answer {
+    let Asked(asked) = asked?;
     let newest = app.snapshots.newest();
     let first = || classes::ALL.iter().find(|(class, _)| newest.loads.contains_key(class)).map(|(class, _)| *class);
     let Some(class) = Some(asked.class.as_str()).filter(|class| !class.is_empty()).or_else(first) else {
@@ -62,6 +66,7 @@ pub(crate) async fn rank(State(app): Shared, Asked(asked): Asked<AskedRanking>, 
                 Ok(report) => {
                     // Other loads have pages of their own.
                     (PreEscaped(ranked::document(&RankReport { exploratory: Vec::new(), ..report.clone() }).part().body))
+                    p { "Models: " (links("/models/", report.primary.models.iter().map(|row| &row.model))) "." }
                     p { "As a picture: " code { "/pictures/ranking.svg" (asked.address()) } }
                 }
                 Err(error) => { h1 { "Ranking" } p { (harmless(error)) } },
@@ -110,32 +115,33 @@ fn choice(name: &str, title: &str, values: &BTreeSet<String>, asked: &str) -> Ma
 
 pub(crate) async fn compare(
     State(app): Shared,
-    Asked(fields): Asked<Vec<(String, String)>>,
+    fields: Of<Asked<Vec<(String, String)>>>,
     headers: HeaderMap,
 ) -> Answer {
+    let Asked(fields) = fields?;
     let newest = app.snapshots.newest();
     let (models, load) = asked_comparison(&fields);
     let missing: Vec<&String> = models.iter().filter(|name| !newest.models.contains_key(name.as_str())).collect();
     if models.len() < 2 || models.len() > MOST_COMPARED || !missing.is_empty() {
         let body = html! {
             h1 { "Compare models" }
-            @for name in missing { p.refusal { "There is no model " (harmless(name)) " here." } }
-            (comparison_form(&models, &load))
+            @for name in missing { p.refusal { "No model here is named “" (harmless(name)) "”." } }
+            (comparison_form(&models, &load, &newest))
             p { "Write the names of two to " (MOST_COMPARED) " models, or tick them on the page of " a href="/" { "models" } "." }
             (cited(&newest.cited))
         };
         return Ok(tagged(&headers, &newest.tag(), HTML, || Body::from(frame("/compare", "Compare", &body))));
     }
     let question = Question::Comparison { models: models.clone(), load: load.clone() };
-    page(&app, &headers, question, move |answered, _| {
+    page(&app, &headers, question, move |answered, newest| {
         let Said::Comparison(comparison) = &answered.answer else { return None };
         let body = html! {
             @match comparison {
                 Ok(compared) => (PreEscaped(document(&compared.comparison))),
                 Err(error) => { h1 { "Comparison" } p { (harmless(error)) } },
             }
-            p { "Of " @for name in &models { (link("/models/", name)) " " } }
-            (comparison_form(&models, &load))
+            p { "Models: " (links("/models/", &models)) "." }
+            (comparison_form(&models, &load, newest))
             (cited(&answered.cited))
         };
         Some(frame("/compare", "Comparison", &body))
@@ -147,17 +153,18 @@ fn document(comparison: &Comparison) -> String {
     compared::document(comparison, None).part().body
 }
 
-fn comparison_form(models: &[String], load: &str) -> Markup {
+fn comparison_form(models: &[String], load: &str, newest: &Snapshot) -> Markup {
     let fields =
         models.iter().map(String::as_str).chain(std::iter::repeat("")).take(MOST_COMPARED.min(models.len() + 2));
     html! { form.choose action="/compare" {
         @for (at, name) in fields.enumerate() {
             div {
                 label for=(format!("model{at}")) { "Model" }
-                input type="text" id=(format!("model{at}")) name="model" value=(harmless(name));
+                input type="text" id=(format!("model{at}")) name="model" value=(harmless(name)) list="names";
             }
         }
         div { label for="load" { "Load" } input type="text" id="load" name="load" value=(harmless(load)) placeholder="the usual one"; }
+        datalist id="names" { @for model in newest.search("", MOST_OFFERED) { option value=(harmless(&model.name)) {} } }
         button type="submit" { "Compare" }
     } }
 }

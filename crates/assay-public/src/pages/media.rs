@@ -10,15 +10,16 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use maud::{Markup, PreEscaped, html};
 
-use super::frame::{HTML, MOST_ROWS, cited, escaped, frame, link};
-use super::{Answer, Shared};
+use super::frame::{HTML, Holds, MOST_ROWS, cited, escaped, frame, link, table, words};
+use super::{Answer, Of, Shared};
 use crate::answers::{Asked, Named, of_snapshot};
 use crate::api::Words;
 use crate::classes;
 use crate::digest::{Entry, Text};
 use crate::snapshot::{CONFIRMED, Model, Snapshot};
 
-pub(crate) async fn models(State(app): Shared, Asked(asked): Asked<Words>, headers: HeaderMap) -> Answer {
+pub(crate) async fn models(State(app): Shared, asked: Of<Asked<Words>>, headers: HeaderMap) -> Answer {
+    let Asked(asked) = asked?;
     let page = move |newest: &Snapshot| {
         let found = newest.search(&asked.q, MOST_ROWS);
         let body = html! {
@@ -39,20 +40,25 @@ pub(crate) async fn models(State(app): Shared, Asked(asked): Asked<Words>, heade
 
 /// With boxes to choose those that are compared.
 fn models_table(found: &[&Arc<Model>]) -> Markup {
+    let columns = [
+        ("Class", Holds::Words),
+        ("Units", Holds::Figures),
+        ("Accounts", Holds::Figures),
+        ("Records", Holds::Figures),
+        ("Confirmed", Holds::Words),
+        ("Compare", Holds::Words),
+    ];
+    let row = |model: &&Arc<Model>| {
+        let tick = html! {
+            input type="checkbox" name="model" value=(model.name) aria-label=(format!("Compare {}", clean(&model.name)));
+        };
+        let class = html! { (class_title(model.class())) };
+        let counts = [model.units, model.accounts, model.entries.len()].map(|count| html! { (count) });
+        let confirmed = html! { (if model.is_confirmed() { "yes" } else { "no" }) };
+        (link("/models/", &model.name), [vec![class], counts.to_vec(), vec![confirmed, tick]].concat())
+    };
     html! { form action="/compare" {
-        div.scroll { table.summary {
-            thead { tr {
-                th.left { "Compare" } th.left { "Model" } th.left { "Class" } th { "Units" } th { "Accounts" } th { "Records" }
-                th.left { "Confirmed" }
-            } }
-            tbody { @for model in found { tr {
-                td.left { input type="checkbox" name="model" value=(model.name) aria-label=(format!("Compare {}", clean(&model.name))); }
-                td.left { (link("/models/", &model.name)) }
-                td.left { (class_title(model.class())) }
-                td { (model.units) } td { (model.accounts) } td { (model.entries.len()) }
-                td.left { (standing_of(model)) }
-            } } }
-        } }
+        (table("Model", &columns, found.iter().map(row)))
         p { button type="submit" { "Compare what is ticked" } }
     } }
 }
@@ -65,7 +71,8 @@ pub(super) fn class_title(class: &str) -> &'static str {
     classes::ALL.iter().find(|(name, _)| *name == class).map_or("", |(_, title)| title)
 }
 
-pub(crate) async fn model(State(app): Shared, Named(name): Named, headers: HeaderMap) -> Answer {
+pub(crate) async fn model(State(app): Shared, name: Of<Named>, headers: HeaderMap) -> Answer {
+    let Named(name) = name?;
     let page = move |newest: &Snapshot| {
         let model = newest.models.get(name.as_str())?;
         let body = html! {
@@ -117,19 +124,25 @@ fn spread(entries: &[Arc<Entry>]) -> Markup {
             }
         }
     }
-    html! { div.scroll { table.summary {
-        thead { tr { th.left { "Load" } th { "Units" } th { "Lowest" } th { "Median" } th { "Highest" } } }
-        tbody { @for (load, units) in loads {
-            @let mut values: Vec<f64> = units.into_values().map(|(_, rate)| rate).collect();
-            @let () = values.sort_by(f64::total_cmp);
-            tr {
-                td.left { (harmless(load)) } td { (values.len()) }
-                @for at in [0, values.len() / 2, values.len().saturating_sub(1)] {
-                    td { (values.get(at).map(|value| rate(*value)).unwrap_or_default()) }
-                }
-            }
-        } }
-    } } }
+    let columns = [
+        ("Units", Holds::Figures),
+        ("Lowest", Holds::Figures),
+        ("Median", Holds::Figures),
+        ("Highest", Holds::Figures),
+    ];
+    let row = |(load, units): (&Text, HashMap<*const u8, (&str, f64)>)| {
+        let values: Vec<f64> = units.into_values().map(|(_, rate)| rate).collect();
+        let mut cells = vec![html! { (values.len()) }];
+        cells.extend(of_all(values).map(|value| html! { (value.map(rate).unwrap_or_default()) }));
+        (words(load), cells)
+    };
+    table("Load", &columns, loads.into_iter().map(row))
+}
+
+/// The lowest, the middle and the highest.
+fn of_all(mut values: Vec<f64>) -> [Option<f64>; 3] {
+    values.sort_by(f64::total_cmp);
+    [0, values.len() / 2, values.len().saturating_sub(1)].map(|at| values.get(at).copied())
 }
 
 fn genuineness(entries: &[Arc<Entry>]) -> Markup {
@@ -167,19 +180,20 @@ fn prices(entries: &[Arc<Entry>]) -> Paid {
 }
 
 fn prices_table(paid: &Paid) -> Markup {
-    html! { div.scroll { table.summary {
-        thead { tr { th.left { "When" } th.left { "Currency" } th { "Units" } th { "Lowest" } th { "Median" } th { "Highest" } } }
-        tbody { @for ((quarter, currency), amounts) in paid {
-            @let mut amounts = amounts.clone();
-            @let () = amounts.sort_by(f64::total_cmp);
-            tr {
-                td.left { (clean(quarter)) } td.left { (clean(currency)) } td { (amounts.len()) }
-                @for at in [0, amounts.len() / 2, amounts.len().saturating_sub(1)] {
-                    td { (amounts.get(at).map(|amount| format!("{amount:.2}")).unwrap_or_default()) }
-                }
-            }
-        } }
-    } } }
+    let columns = [
+        ("Currency", Holds::Words),
+        ("Units", Holds::Figures),
+        ("Lowest", Holds::Figures),
+        ("Median", Holds::Figures),
+        ("Highest", Holds::Figures),
+    ];
+    let row = |((quarter, currency), amounts): (&(String, String), &Vec<f64>)| {
+        let mut cells = vec![html! { (clean(currency)) }, html! { (amounts.len()) }];
+        let shown = |amount: f64| format!("{amount:.2}");
+        cells.extend(of_all(amounts.clone()).map(|amount| html! { (amount.map(shown).unwrap_or_default()) }));
+        (html! { (clean(quarter)) }, cells)
+    };
+    table("When", &columns, paid.iter().map(row))
 }
 
 fn hosts_table(entries: &[Arc<Entry>]) -> Markup {
@@ -187,25 +201,28 @@ fn hosts_table(entries: &[Arc<Entry>]) -> Markup {
     for entry in entries {
         *seen.entry([&entry.host, &entry.slot, &entry.bus, &entry.bridge]).or_default() += 1;
     }
-    html! { div.scroll { table.summary {
-        thead { tr { th.left { "Host" } th.left { "Slot" } th.left { "Bus" } th.left { "Driver" } th { "Records" } } }
-        tbody { @for ([host, slot, bus, bridge], count) in seen { tr {
-            td.left { @if !host.is_empty() { (link("/hosts/", host)) } }
-            td.left { (slot) } td.left { (bus) } td.left { (bridge) } td { (count) }
-        } } }
-    } } }
+    let columns =
+        [("Slot", Holds::Words), ("Bus", Holds::Words), ("Driver", Holds::Words), ("Records", Holds::Figures)];
+    let row = |([host, slot, bus, bridge], count): ([&str; 4], usize)| {
+        let named = html! { @if host.is_empty() { "not known" } @else { (link("/hosts/", host)) } };
+        let mut cells = [slot, bus, bridge].map(words).to_vec();
+        cells.push(html! { (count) });
+        (named, cells)
+    };
+    table("Host", &columns, seen.into_iter().map(row))
 }
 
 fn records_table(entries: &[Arc<Entry>]) -> Markup {
+    let columns =
+        [("Unit", Holds::Words), ("Measured", Holds::Words), ("Suite", Holds::Words), ("Verdict", Holds::Words)];
+    let row = |entry: &Arc<Entry>| {
+        let day = clean(&entry.created).chars().take(10).collect::<String>();
+        let cells =
+            vec![link("/units/", &entry.unit), html! { (day) }, words(&entry.suite), html! { (verdict_of(entry)) }];
+        (link("/records/", &entry.id), cells)
+    };
     html! {
-        div.scroll { table.summary {
-            thead { tr { th.left { "Record" } th.left { "Unit" } th.left { "Measured" } th.left { "Suite" } th.left { "Verdict" } } }
-            tbody { @for entry in entries.iter().take(MOST_ROWS) { tr {
-                td.left { (link("/records/", &entry.id)) } td.left { (link("/units/", &entry.unit)) }
-                td.left { (clean(&entry.created).chars().take(10).collect::<String>()) }
-                td.left { (entry.suite) } td.left { (verdict_of(entry)) }
-            } } }
-        } }
+        (table("Record", &columns, entries.iter().take(MOST_ROWS).map(row)))
         @if entries.len() > MOST_ROWS { p { "The first " (MOST_ROWS) " of " (entries.len()) "; the data have all." } }
     }
 }
@@ -215,14 +232,15 @@ fn verdict_of(entry: &Entry) -> String {
     name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-pub(crate) async fn unit(State(app): Shared, Named(name): Named, headers: HeaderMap) -> Answer {
+pub(crate) async fn unit(State(app): Shared, name: Of<Named>, headers: HeaderMap) -> Answer {
+    let Named(name) = name?;
     let page = move |newest: &Snapshot| {
         let entries = newest.unit(&name)?;
         let models: BTreeSet<&Text> = entries.iter().map(|entry| &entry.model).collect();
         let body = html! {
             h1 { "Unit " (harmless(&name)) }
             (cited(&newest.cited))
-            p { "Of " @for model in models { (link("/models/", model)) " " } }
+            p { "Of " (super::frame::links("/models/", models)) "." }
             p { "Names of units are made by each account: the same unit at another account has another name." }
             h2 { "Figures" } (spread(entries))
             h2 { "Records" } (records_table(entries))
@@ -243,23 +261,23 @@ pub(crate) async fn hosts(State(app): Shared, headers: HeaderMap) -> Answer {
         }
         let mut all: Vec<(&Text, [usize; 2])> = all.into_iter().filter(|(host, _)| !host.is_empty()).collect();
         all.sort_by_key(|(_, [_, records])| std::cmp::Reverse(*records));
+        let columns = [("Models", Holds::Figures), ("Records", Holds::Figures)];
+        let row = |(host, counts): (&Text, [usize; 2])| {
+            (link("/hosts/", host), counts.map(|count| html! { (count) }).to_vec())
+        };
         let body = html! {
             h1 { "Hosts" }
             (cited(&newest.cited))
             p { "A host is named by its board, and where that is not known, by its processor." }
-            div.scroll { table.summary {
-                thead { tr { th.left { "Host" } th { "Models" } th { "Records" } } }
-                tbody { @for (host, [models, records]) in all.iter().take(MOST_ROWS) { tr {
-                    td.left { (link("/hosts/", host)) } td { (models) } td { (records) }
-                } } }
-            } }
+            @if all.is_empty() { p { "No host is here." } } @else { (table("Host", &columns, all.into_iter().take(MOST_ROWS).map(row))) }
         };
         Some(frame("/hosts", "Hosts", &body))
     };
     Ok(of_snapshot(&app, &headers, HTML, page).await?)
 }
 
-pub(crate) async fn host(State(app): Shared, Named(name): Named, headers: HeaderMap) -> Answer {
+pub(crate) async fn host(State(app): Shared, name: Of<Named>, headers: HeaderMap) -> Answer {
+    let Named(name) = name?;
     let page = move |newest: &Snapshot| {
         let at = |model: &Arc<Model>| model.hosts().get(name.as_str()).copied();
         let mut found: Vec<(&Arc<Model>, (usize, usize))> =
@@ -268,6 +286,10 @@ pub(crate) async fn host(State(app): Shared, Named(name): Named, headers: Header
             return None;
         }
         found.sort_by_key(|(_, (records, _))| std::cmp::Reverse(*records));
+        let columns = [("Units", Holds::Figures), ("Records", Holds::Figures)];
+        let row = |(model, (records, units)): &(&Arc<Model>, (usize, usize))| {
+            (link("/models/", &model.name), [units, records].map(|count| html! { (count) }).to_vec())
+        };
         let classes: BTreeSet<&str> = found.iter().flat_map(|(model, _)| model.classes()).collect();
         let body = html! {
             h1 { "Host " (harmless(&name)) }
@@ -277,12 +299,7 @@ pub(crate) async fn host(State(app): Shared, Named(name): Named, headers: Header
                     "Ranking of " (class_title(class)) " at this host"
                 } }
             }
-            div.scroll { table.summary {
-                thead { tr { th.left { "Model" } th { "Units" } th { "Records" } } }
-                tbody { @for (model, (records, units)) in found.iter().take(MOST_ROWS) { tr {
-                    td.left { (link("/models/", &model.name)) } td { (units) } td { (records) }
-                } } }
-            } }
+            (table("Model", &columns, found.iter().take(MOST_ROWS).map(row)))
         };
         Some(frame("/hosts", &name, &body))
     };

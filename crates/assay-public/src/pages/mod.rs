@@ -18,7 +18,10 @@ pub(crate) use media::{host, hosts, model, models, unit};
 pub(crate) use pictures::{badge, ranking as ranking_picture};
 pub(crate) use records::{about, data, data_file, log, record};
 
+use crate::answers::Failure;
 use crate::app::App;
 
 type Shared = State<Arc<App>>;
 type Answer = Result<Response, Missing>;
+/// A part of the address; where it cannot be read, a page says so.
+type Of<T> = Result<T, Failure>;

@@ -20,14 +20,9 @@ fn deep(levels: usize) -> String {
     format!("{{\"schema\":\"1.0\",\"labels\":{}{}}}", "[".repeat(levels), "]".repeat(levels))
 }
 
-#[test]
-fn what_is_no_record_is_refused_where_it_is_wrong() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = sqlite(directory.path());
-    let token = account(&database, "alice");
-    let server = Server::start(&database, &[]);
-    let id = id_of(1);
-    let places: Vec<(&str, &str, Value, u16)> = vec![
+/// Values that no record has: the fault, where, the value, and the status.
+fn places() -> Vec<(&'static str, &'static str, Value, u16)> {
+    vec![
         ("schema", "/schema", json!("2.0"), 422),
         ("schema", "/schema", json!("1.99"), 422),
         ("schema", "/schema", json!(1), 422),
@@ -54,8 +49,48 @@ fn what_is_no_record_is_refused_where_it_is_wrong() {
         ("not_redacted", "/host/mac", json!("b8:27:eb:12:34:56"), 422),
         ("not_redacted", "/tool/engine_reason", json!("on b8:27:eb:12:34:56"), 422),
         ("not_redacted", "/surprise", json!(1), 422),
-    ];
-    for (code, pointer, value, status) in places {
+    ]
+}
+
+/// Bodies that are wrong as a whole: how, the bytes, the status, and what the pointer begins with.
+fn whole(good: &str) -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
+    // Of two fields of one name the first would be kept, and handed out, unseen.
+    let doubled = good.replacen("\"hostname\":", "\"hostname\":\"quokka17\",\"\\u0068ostname\":", 1);
+    assert_ne!(doubled, good);
+    let long = good.replacen("\"host\"", &format!("\"labels2\":\"{}\",\"host\"", "x".repeat(10_000_000)), 1);
+    let bytes = |text: &str| text.as_bytes().to_vec();
+    vec![
+        ("nothing", Vec::new(), 422, ""),
+        ("no JSON", bytes("{"), 422, ""),
+        ("no UTF-8", vec![b'"', 0xff, b'"'], 422, ""),
+        ("UTF-8 of a surrogate", b"\"\xed\xa0\x80\"".to_vec(), 422, ""),
+        ("UTF-16", good.encode_utf16().flat_map(u16::to_le_bytes).collect(), 422, ""),
+        ("a byte order mark", bytes(&format!("\u{feff}{good}")), 422, ""),
+        ("a lone surrogate", bytes(&good.replacen("\"10USD\"", "\"\\ud800\"", 1)), 422, "/labels/price"),
+        ("U+0000 as it is", bytes(&good.replacen("\"10USD\"", "\"\0\"", 1)), 422, "/labels/price"),
+        ("U+0000 in a name", bytes(&good.replacen("\"price\"", "\"pr\\u0000ce\"", 1)), 422, "/labels"),
+        ("two values of a name", bytes(&doubled), 422, "/host/hostname"),
+        ("trailing text", bytes(&format!("{good} x")), 422, ""),
+        ("a second document", bytes(&format!("{good}{good}")), 422, ""),
+        ("a number", bytes("1e999"), 422, ""),
+        ("a text", bytes("\"record\""), 422, "/schema"),
+        ("deep", bytes(&deep(100_000)), 422, "/labels"),
+        ("deep enough to be read", bytes(&deep(100)), 422, "/labels"),
+        ("10 MB of spaces", vec![b' '; 10_000_000], 413, ""),
+        ("a text of 10 MB", bytes(&long), 413, ""),
+        ("cut off", bytes(&good[..good.len() / 2]), 422, "/measurements"),
+    ]
+}
+
+#[test]
+fn what_is_no_record_is_refused_where_it_is_wrong() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = sqlite(directory.path());
+    let token = account(&database, "alice");
+    let server = Server::start(&database, &[]);
+    let id = id_of(1);
+    let before = server.state();
+    for (code, pointer, value, status) in places() {
         let reply = server.put(&token, &id, with(pointer, value.clone()).to_string().as_bytes());
         let error = &reply.json()["error"];
         let found = (reply.status, error["code"].as_str(), error["pointer"].as_str());
@@ -63,28 +98,36 @@ fn what_is_no_record_is_refused_where_it_is_wrong() {
         assert_eq!(found, (status, Some(code), Some(pointer)), "{pointer} {shown}: {error}");
     }
     let good = document(Of::default(), "alice");
-    let doubled = good.replacen("\"id\"", "\"id\":\"x\",\"id\"", 1);
-    let whole: [(&str, Vec<u8>, u16); 8] = [
-        ("nothing", Vec::new(), 422),
-        ("no JSON", b"{".to_vec(), 422),
-        ("no UTF-8", vec![b'"', 0xff, b'"'], 422),
-        ("a number", b"1e999".to_vec(), 422),
-        ("deep", deep(100_000).into_bytes(), 422),
-        ("deep enough to be read", deep(100).into_bytes(), 422),
-        ("10 MB", vec![b' '; 10_000_000], 413),
-        ("cut off", good.as_bytes()[..good.len() / 2].to_vec(), 422),
-    ];
-    for (name, body, status) in whole {
-        assert_eq!(server.put(&token, &id, &body).status, status, "{name}");
+    for (name, body, status, pointer) in whole(&good) {
+        let reply = server.put(&token, &id, &body);
+        let found = reply.json()["error"]["pointer"].as_str().map(str::to_owned);
+        assert_eq!(reply.status, status, "{name}: {}", reply.text());
+        assert!(found.as_deref().is_some_and(|found| found.starts_with(pointer)), "{name}: {}", reply.text());
+        assert!(!reply.text().contains("quokka17"), "{name}: {}", reply.text());
     }
+    let chunked = [("Authorization", &*format!("Bearer {token}")), ("Transfer-Encoding", "chunked")];
+    assert!(
+        (400..500).contains(
+            &ask(server.address, "PUT", "/api/v1/records/0000000001", &chunked, b"0\r\n\r\n").unwrap().status
+        )
+    );
     assert_ne!(server.put(&token, "../../etc", good.as_bytes()).status, 201);
     assert_eq!(server.put(&token, "0000000002", good.as_bytes()).json()["error"]["code"], "wrong_id");
-    // JSON says nothing of two fields of one name: the last is read, by all readers here.
-    assert_eq!(server.put(&token, &id, doubled.as_bytes()).status, 201, "nothing was kept before this");
+    // None of this changed anything.
+    let account = ask(server.address, "GET", "/api/v1/account", &chunked[..1], b"").unwrap().json();
+    assert_eq!((server.state(), &account["records"]), (before, &json!(0)));
+    assert_eq!(server.put(&token, &id, good.as_bytes()).status, 201);
     assert_eq!(ask(server.address, "PATCH", "/", &[], b"").unwrap().status, 405);
-    for path in ["/api/v1/log?after=x", "/api/v1/rank", "/log?after=x", "/api/v1/observations"] {
+    for path in ["/api/v1/log?after=x", "/api/v1/rank", "/api/v1/observations"] {
         let reply = server.get(path);
         assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!("query")), "{path}");
     }
-    assert_eq!(server.get("/models/%FF").status, 404);
+    // Readers get a page, programs JSON.
+    for (path, status) in
+        [("/log?after=x", 400), ("/rank?class=%00&%FF", 404), ("/models/%FF", 404), ("/hosts/%00", 404)]
+    {
+        let reply = server.get(path);
+        assert_eq!((reply.status, reply.header("content-type")), (status, Some("text/html; charset=utf-8")), "{path}");
+    }
+    assert_eq!(server.get("/api/v1/models/%FF").json()["error"]["code"], "not_found");
 }

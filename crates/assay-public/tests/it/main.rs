@@ -7,6 +7,7 @@ mod databases;
 mod faults;
 mod forgeries;
 mod kills;
+mod pages;
 mod peers;
 mod privacy;
 mod samples;

@@ -39,10 +39,16 @@ impl Server {
     }
 
     pub fn start_with(database: &str, more: &[&str]) -> Self {
+        Self::logged(database, more, Stdio::inherit())
+    }
+
+    /// One whose messages go somewhere.
+    pub fn logged(database: &str, more: &[&str], log: Stdio) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_assay-public"))
             .args(["serve", "--listen", "127.0.0.1:0", "--database", database])
             .args(more)
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut line = String::new();
@@ -75,6 +81,12 @@ impl Server {
 
     pub fn put(&self, token: &str, id: &str, document: &[u8]) -> Reply {
         put(self.address, token, id, document).unwrap()
+    }
+
+    /// Snapshot, log and models.
+    #[allow(dead_code)] // The measurements do not.
+    pub fn state(&self) -> [Value; 3] {
+        ["/api/v1/snapshot", "/api/v1/log", "/api/v1/models"].map(|path| self.get(path).json())
     }
 
     /// Waits until a record is judged; its state.

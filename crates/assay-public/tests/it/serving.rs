@@ -86,6 +86,9 @@ fn ranking(server: &Server) {
     let tag = reply.header("etag").unwrap().to_owned();
     let unchanged = ask(server.address, "GET", path, &[("If-None-Match", &tag)], b"").unwrap();
     assert_eq!((unchanged.status, unchanged.body.len()), (304, 0));
+    // What another version of the program worded is asked for again.
+    let other = tag.replace(concat!("-", env!("CARGO_PKG_VERSION")), "-0.0.0");
+    assert!(other != tag && ask(server.address, "GET", path, &[("If-None-Match", &other)], b"").unwrap().status == 200);
     assert_eq!(server.get("/api/v1/rank?class=sd&load=nonsense").status, 404);
     let page = server.get("/rank?class=sd&load=random%20read%204%20KiB").text();
     let number = ranked["snapshot"]["number"].as_i64().unwrap();

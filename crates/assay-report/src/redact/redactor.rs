@@ -291,7 +291,9 @@ impl Pass<'_> {
         let known = || self.known.whole(text).map(str::to_owned);
         let other = || self.units.iter().find_map(|units| units.get(&text.to_lowercase())).cloned();
         let named = || named_identity(name).map(|kind| self.key.name(kind, text));
-        known().or_else(other).or_else(named).unwrap_or_else(|| self.known.replaced_in_label(text))
+        // Whoever wrote it may have written down an address, too.
+        let formed = || scrubbed(&self.known.replaced_in_label(text), &self.known, self.key);
+        known().or_else(other).or_else(named).unwrap_or_else(formed)
     }
 }
 
@@ -685,9 +687,29 @@ mod tests {
     }
 
     #[test]
+    fn addresses_in_labels_are_replaced_and_words_stay() {
+        let label = |text: &str| {
+            let mut record = json!({ "labels": { "note": text } });
+            Redactor::with_key([7; 32]).value(&mut record);
+            record["labels"]["note"].as_str().unwrap().to_owned()
+        };
+        for secret in ["b8:27:eb:12:34:56", "B8-27-EB-12-34-57", "192.168.77.23", "fd12:3456:789a::77", "wombat.local"]
+        {
+            let out = label(&format!("behind {secret}, second shelf"));
+            assert!(!out.contains(secret) && out.ends_with(", second shelf"), "{out}");
+        }
+        for text in
+            ["10USD", "46C", "A1", "usb3, left", "v1.2.3", "2026-11-28", "node7", "rack 2/4", "9.99EUR", "bare card"]
+        {
+            assert_eq!(label(text), text);
+        }
+    }
+
+    #[test]
     fn what_was_redacted_is_redacted_whoever_has_the_key() {
         for seed in [1, 7, 200] {
             let mut record = full();
+            record["labels"]["note"] = "mail alice@nas.lan, 192.168.7.9 b8:27:eb:12:34:56 /home/alice/x".into();
             Redactor::with_key([seed; 32]).value(&mut record);
             // The note that counts the fields that were left out is part of the document.
             assert_eq!(unredacted(&record), None, "{record:#}");

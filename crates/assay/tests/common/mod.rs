@@ -8,7 +8,6 @@
     reason = "each test program uses its part, and fails by panicking"
 )]
 
-pub mod browser;
 pub mod contract;
 pub mod family;
 pub mod known;
@@ -16,7 +15,6 @@ pub mod originals;
 pub mod pages;
 pub mod terminal;
 
-pub use browser::Browser;
 pub use terminal::{AtTerminal, Terminal};
 
 use std::ffi::OsStr;

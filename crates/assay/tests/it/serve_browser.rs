@@ -3,7 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::{Browser, Place};
+use assay_lab::browser::{Browser, beyond};
+
+use crate::common::Place;
 use crate::serve::{Served, fleet_run, seven, stocked};
 
 const PAGES: [&str; 17] = [
@@ -39,8 +41,7 @@ fn every_page_is_whole_with_and_without_scripts_wide_and_narrow() {
             browser.width(width);
             browser.scripts(scripts);
             browser.open(&format!("{base}{page}"));
-            let beyond = browser.value("document.documentElement.scrollWidth - innerWidth");
-            assert_eq!(beyond.as_i64(), Some(0), "{page} at {width} is wider than the window");
+            assert_eq!(beyond(&mut browser), 0, "{page} at {width} is wider than the window");
             // A refusal has a status that the console names.
             let complaints = browser.complaints();
             let unexpected = complaints.iter().filter(|text| !text.contains("status of 422"));

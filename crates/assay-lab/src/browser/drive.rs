@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::is_installed;
+use crate::host::{Missing, skip};
 
 /// A browser with one page.
 pub struct Browser {
@@ -20,7 +20,9 @@ pub struct Browser {
 impl Browser {
     /// A browser with its profile in this directory; none, and a skip, where none is installed.
     pub fn start(directory: &Path, test: &str) -> Option<Self> {
-        if !is_installed("chromium", test) {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        if !std::env::split_paths(&path).any(|directory| directory.join("chromium").is_file()) {
+            skip(test, &Missing("needs chromium".to_owned()));
             return None;
         }
         let profile = directory.join("profile");
@@ -118,16 +120,29 @@ impl Browser {
 
     /// Does something in the page that opens another one, and waits for that.
     pub fn follow(&mut self, expression: &str) {
+        self.leave(|browser| drop(browser.value(&format!("{expression}; 1"))));
+    }
+
+    /// Presses Enter where that opens another page, and waits for that.
+    pub fn enter(&mut self) {
+        self.leave(|browser| browser.press("Enter", 13));
+    }
+
+    fn leave(&mut self, by: impl FnOnce(&mut Self)) {
         let shown = self.call("Page.getFrameTree", json!({}))["frameTree"]["frame"]["loaderId"].clone();
         self.events.retain(|event| event["method"] != "Page.lifecycleEvent");
-        self.value(&format!("{expression}; 1"));
+        by(self);
         self.loaded(|loaded| *loaded != shown);
     }
 
     /// Presses a key, as a user does.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["keyDown", "keyUp"] {
-            let text = if key == "Enter" { "\r" } else { "" };
+            let text = match key {
+                "Enter" => "\r",
+                " " => " ",
+                _ => "",
+            };
             let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text});
             self.call("Input.dispatchKeyEvent", event);
         }
@@ -149,6 +164,11 @@ impl Browser {
     /// Whether scripts of pages run.
     pub fn scripts(&mut self, run: bool) {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !run}));
+    }
+
+    /// Whether pages do without the policy that came with them, from the next page on.
+    pub fn bypass_policy(&mut self, bypass: bool) {
+        self.call("Page.setBypassCSP", json!({"enabled": bypass}));
     }
 
     /// What the console and the policies complained of since the last look.
