@@ -96,8 +96,7 @@ impl Noise {
             let middle = median(&mut adjusted.clone());
             residuals.extend(level.iter().zip(adjusted).map(|(point, x)| (point.day, x - middle, point.level)));
         }
-        let mut sizes: Vec<f64> = residuals.iter().map(|(_, residual, _)| residual.abs()).collect();
-        let robust = (median(&mut sizes) * 1.4826).max(kind.floor());
+        let robust = robust(residuals.iter().map(|(_, residual, _)| residual.abs()).collect(), kind);
         let n = residuals.len() as f64;
         let bounded =
             |far: f64| residuals.iter().map(move |(_, residual, _)| residual.clamp(-far, far).powi(2)).sum::<f64>();
@@ -176,11 +175,18 @@ impl Noise {
     }
 }
 
+/// The deviation of residuals of these sizes by their median, and at least half of that by their mean, which is less moved by
+/// values of which most are alike: a rate that has few values.
+fn robust(mut sizes: Vec<f64>, kind: Kind) -> f64 {
+    // Of a normal distribution the mean size is √(2/π) deviations.
+    let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64 * 1.2533;
+    (median(&mut sizes) * 1.4826).max(mean / 2.0).max(kind.floor())
+}
+
 /// How much of the variance of what nights bring beyond the night before them is due to rare ones.
 fn tails(pairs: &[(f64, f64)], correlation: f64, kind: Kind) -> f64 {
     let news: Vec<f64> = pairs.iter().map(|(before, now)| now - correlation * before).collect();
-    let mut sizes: Vec<f64> = news.iter().map(|one| one.abs()).collect();
-    let robust = (median(&mut sizes) * 1.4826).max(kind.floor());
+    let robust = robust(news.iter().map(|one| one.abs()).collect(), kind);
     let bounded = |far: f64| news.iter().map(|one| one.clamp(-far * robust, far * robust).powi(2)).sum::<f64>();
     let squares = bounded(FAR);
     // A normal distribution has two percent there.
@@ -322,6 +328,15 @@ mod tests {
         assert!((share(&points, 0.025) - 0.015 * 180.0 / 190.0).abs() < 0.0045, "{}", share(&points, 0.025));
         points.iter_mut().for_each(|point| point.x = -point.x);
         assert_eq!(share(&points, 0.025), 0.0, "what moves against the others is no share");
+    }
+
+    #[test]
+    fn values_in_steps_have_the_deviation_of_their_nights() {
+        let mut points = nights(180, 0.03, 0.0, 12);
+        points.iter_mut().for_each(|point| point.x = (point.x / 0.05).round() * 0.05);
+        // Rounding adds a variance of 0.05² / 12.
+        let noise = Noise::of(&points, Kind::Rate);
+        assert!((noise.deviation / 0.0333 - 1.0).abs() < 0.15 && noise.tails < 0.05, "{noise:?}");
     }
 
     #[test]
