@@ -103,7 +103,7 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     let neighbours: Neighbours = Arc::new(Mutex::new(Vec::new()));
-    let (mut beginnings, mut sessions) = (Vec::new(), Vec::new());
+    let (mut beginnings, mut titles, mut sessions) = (Vec::new(), Vec::new(), Vec::new());
     // All are opened before one is begun: a refusal leaves no test.
     let open = |path: &PathBuf| {
         let opening = Opening::new(args, path);
@@ -114,14 +114,11 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
         let medium = opened.1.seen.medium.title();
         let log = read.get_mut(number).and_then(Option::take);
         let beginning =
-            if args.resume { resumed(number, opened, &logs, log)? } else { begun(args, number, opened, &logs)? };
-        let id = &beginning.state.begun().id;
-        if let Some(before) = beginnings.iter().find(|(other, _): &&(Beginning, _)| other.state.begun().id == *id) {
-            return Err(one_test_twice(id, &before.0.opening.path, path));
-        }
-        beginnings.push((beginning, medium));
+            if args.resume { resumed(&beginnings, opened, &logs, log)? } else { begun(args, number, opened, &logs)? };
+        beginnings.push(beginning);
+        titles.push(medium);
     }
-    for (beginning, medium) in beginnings {
+    for (beginning, medium) in beginnings.into_iter().zip(titles) {
         if !args.quiet {
             let path = &beginning.opening.path;
             output::tell_wrapped(&words::announcement(path, &medium, &beginning.state, beginning.log.path()));
@@ -181,7 +178,7 @@ fn begun(
 /// The test whose stamps are on the medium; of one that is no longer read, the test of the same unit. Its log was read already
 /// where its medium could be.
 fn resumed(
-    number: usize,
+    before: &[Beginning],
     (opening, mut opened): (Opening, Opened),
     logs: &DataDirectory,
     read: Option<(Log, State)>,
@@ -195,6 +192,9 @@ fn resumed(
             ))
         })?,
     };
+    if let Some(other) = before.iter().find(|other| other.state.begun().id == id) {
+        return Err(one_test_twice(&id, &other.opening.path, &opening.path));
+    }
     let (log, state) = match read.filter(|(_, state)| state.begun().id == id) {
         Some(read) => read,
         None => opened_log(&target::known_log(&opening.path, &id, logs.root())?)?,
@@ -208,7 +208,7 @@ fn resumed(
             return Err(Failure::usage(format!("{path}: it is not the medium of test {id}; nothing was written")));
         }
     }
-    Ok(Beginning { number, opening, opened, log, state })
+    Ok(Beginning { number: before.len(), opening, opened, log, state })
 }
 
 /// The only unfinished test of a medium with this serial number and size.

@@ -82,11 +82,15 @@ impl Opening {
     /// Whether a test whose log is here wrote what is on the device. The permit then needs no name: what would be lost is its own.
     fn stamped(&self) -> Result<bool, Failure> {
         let path = shown(&self.path);
-        let Some((mut medium, _)) = to_read(&self.path, self.hang_after) else { return Ok(false) };
+        let Some((mut medium, seen)) = to_read(&self.path, self.hang_after) else { return Ok(false) };
         let Some(unit) = unit_of(&mut medium) else {
+            // Only a serial number tells what lost all.
+            let lost = match seen.medium.unit {
+                Some(_) => format!("; if it is the medium of a test and lost all, add --overwrite {path}"),
+                None => String::new(),
+            };
             return Err(Failure::usage(format!(
-                "{path}: nothing on it is of a test of endurance; if it is the medium of a test and lost all, add --overwrite \
-                 {path}; nothing was written"
+                "{path}: nothing on it is of a test of endurance{lost}; nothing was written"
             )));
         };
         let logs = crate::state::directory()?.join(LOGS);
