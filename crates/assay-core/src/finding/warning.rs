@@ -266,6 +266,14 @@ mod tests {
         assert!(bad.cause().contains("only 2.00 %"), "{}", bad.cause());
     }
 
+    /// A load that syncs each write runs in threads by design; it was said that there is no asynchronous engine.
+    #[test]
+    fn a_queue_made_by_threads_blames_no_engine() {
+        let found: Warning = Finding::DepthByThreads { threads: 4 }.into();
+        assert_eq!(found.cause(), "the queue depth was made by 4 threads with one operation each");
+        assert!(found.remedy().starts_with("if writes are not synced: "), "{}", found.remedy());
+    }
+
     #[test]
     fn a_finding_of_a_newer_version_is_read() {
         let text = r#"{"kind":"cosmic_ray","bits":3}"#;
