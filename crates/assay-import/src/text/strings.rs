@@ -30,6 +30,8 @@ const DOCUMENTS: [&str; 4] =
 
 /// Puts the lines of such strings in their place.
 pub(super) fn expand(lines: &mut Vec<Line>) {
+    // A log or a page may have put something in front of code.
+    literals(lines);
     for _ in 0..MOST_LAYERS {
         // What a log in JSON holds may be such a log.
         if !messages(lines) && !(keyed(lines) | quoted(lines, false)) {

@@ -34,7 +34,7 @@ fn each(text: &str, line: impl FnMut((usize, &str)) -> String) -> Vec<u8> {
     text.lines().enumerate().map(line).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-fn ended(text: &str, line: impl FnMut((usize, &str)) -> String) -> Vec<u8> {
+pub fn ended(text: &str, line: impl FnMut((usize, &str)) -> String) -> Vec<u8> {
     let mut bytes = each(text, line);
     bytes.push(b'\n');
     bytes

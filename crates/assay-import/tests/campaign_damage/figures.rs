@@ -49,6 +49,7 @@ impl Seen {
                 "share of reads",
                 "the unit of",
                 "less than whole units",
+                "other text stands between",
             ];
             causes.iter().any(|cause| words.iter().any(|words| cause.contains(words)))
         };

@@ -1,4 +1,5 @@
-//! Samples of all formats with damage of 28 kinds. The claim: no figure differs from the undamaged one without a warning.
+//! Samples of all formats with damage of 28 kinds, and in 55 wrappings. The claim: no figure differs from the undamaged one
+//! without a warning.
 //! What only wraps a text leaves each of its figures.
 //!
 //! `make campaign ONLY=damage` draws more places of damage; `ASSAY_CAMPAIGN_SEEDS` says how many of each kind.
@@ -6,6 +7,7 @@
 
 mod damage;
 mod figures;
+mod wrapping;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use damage::{ALL, Damage, Draws};
 use figures::Seen;
+use wrapping::WRAPPINGS;
 
 /// Texts that a kind cannot be asked of, or no kind, each with the reason.
 #[rustfmt::skip]
@@ -54,6 +57,16 @@ const APART: &[(&str, &str, &str)] = &[
     ("dd/heading-of-the-other-direction.txt", "lines lost", "a result whose heading is lost stands behind that of another"),
 ];
 
+/// Texts that something stands around already, which a wrapping of WRAPPINGS would have to be put around within.
+const WRAPPED: &[&str] = &[
+    "crystaldiskmark/literals-of-code.java",
+    "fio/ansible-variable.txt",
+    "fio/log-in-a-block-md.txt",
+    "iozone/throughput-repeated.txt",
+    "winsat/strings-of-a-list.ps1",
+    "yabs/name-of-a-pod.log",
+];
+
 fn sorted(directory: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     all.sort();
@@ -84,17 +97,18 @@ fn tries(damage: &Damage, seeds: u64) -> u64 {
     if (damage.of)(&text, one) == (damage.of)(&text, other) { 1 } else { (seeds / 20).max(3) }
 }
 
-#[test]
-fn no_figure_differs_from_the_undamaged_one_without_a_warning() {
+/// Tries kinds of damage on all samples, of which those `within` something may lose figures; what was wrong.
+fn tried(kinds: &[Damage], within: &[&str]) -> String {
     let samples = samples();
     assert!(samples.len() > 100, "{} samples", samples.len());
     let mut wrong = String::new();
     let mut counts: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
-    for damage in ALL {
-        let asked =
-            |name: &str| !APART.iter().any(|(text, kind, _)| *text == name && (*kind == "*" || *kind == damage.name));
-        for (name, text) in samples.iter().filter(|(name, _)| asked(name)) {
-            let whole = Seen::of(name, text.as_bytes());
+    for (name, text) in &samples {
+        let whole = Seen::of(name, text.as_bytes());
+        let asked = |damage: &&Damage| {
+            !APART.iter().any(|(text, kind, _)| text == name && (*kind == "*" || *kind == damage.name))
+        };
+        for damage in kinds.iter().filter(asked) {
             for seed in 0..tries(damage, seeds()) {
                 let damaged = (damage.of)(text, &mut Draws::new(seed));
                 let seen = Seen::of(name, &damaged);
@@ -105,7 +119,7 @@ fn no_figure_differs_from_the_undamaged_one_without_a_warning() {
                     count[2] += 1;
                     writeln!(wrong, "{name}, {}, seed {seed}: {figure}", damage.name).unwrap();
                 }
-                if damage.wraps && seen.figures.len() < whole.figures.len() {
+                if damage.wraps && !within.contains(&name.as_str()) && seen.figures.len() < whole.figures.len() {
                     let (seen, whole) = (seen.figures.len(), whole.figures.len());
                     writeln!(wrong, "{name}, {}: {seen} of {whole} figures", damage.name).unwrap();
                 }
@@ -115,5 +129,17 @@ fn no_figure_differs_from_the_undamaged_one_without_a_warning() {
     for (name, [whole, seen, bad]) in &counts {
         println!("{name}: {seen} of {whole} figures, {bad} wrong without a warning");
     }
+    wrong
+}
+
+#[test]
+fn no_figure_differs_from_the_undamaged_one_without_a_warning() {
+    let wrong = tried(ALL, &[]);
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn what_stands_around_a_text_leaves_its_figures() {
+    let wrong = tried(WRAPPINGS, WRAPPED);
     assert!(wrong.is_empty(), "{wrong}");
 }
