@@ -27,18 +27,20 @@ unpack_promtool() {
         echo "not available here: promtool"
     rm -f target/peers/prometheus_*.deb
 }
-# lifelines is in no distribution: an environment of its own, where tests look for it.
-install_lifelines() {
-    [ "${1:-}" != windows ] && [ ! -x target/peers/python/bin/python ] || return 0
-    if python3 -c "import lifelines" > /dev/null 2>&1; then return 0; fi
+# These modules are in no distribution: an environment of its own, where tests look for them.
+install_module() { # module, version
+    if { target/peers/python/bin/python -c "import $1" || python3 -c "import $1"; } > /dev/null 2>&1; then return 0; fi
     mkdir -p target/peers
-    echo "installing lifelines"
-    if ! { python3 -m venv target/peers/python && target/peers/python/bin/pip install -q lifelines==0.30.3; } > /dev/null 2>&1; then
-        rm -rf target/peers/python
-        echo "not available here: lifelines"
+    echo "installing $1"
+    if ! { [ -x target/peers/python/bin/python ] || python3 -m venv target/peers/python; } > /dev/null 2>&1 ||
+        ! target/peers/python/bin/pip install -q "$1==$2" > /dev/null 2>&1; then
+        echo "not available here: $1"
     fi
 }
-install_lifelines "$@"
+if [ "${1:-}" != windows ]; then
+    install_module lifelines 0.30.3
+    install_module duckdb 2.0.1
+fi
 for pair in $pairs; do
     command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"
 done

@@ -71,7 +71,8 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct DatabaseArg {
-    /// postgres://USER@HOST/NAME, or the path of a file for SQLite
+    /// postgres://USER@HOST/NAME, to another machine with ?sslmode=verify-full&sslrootcert=FILE; or the path of a file for
+    /// SQLite
     #[arg(long, env = "ASSAY_PUBLIC_DATABASE", hide_env_values = true)]
     database: Place,
 }
@@ -90,7 +91,7 @@ struct ServeArgs {
     #[arg(long, default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
     /// Address of the server as the world knows it, for receipts: https://results.example.org
-    #[arg(long)]
+    #[arg(long, env = "ASSAY_PUBLIC_ADDRESS")]
     address: Option<String>,
     /// A proxy whose X-Forwarded-For is believed; may be given several times
     #[arg(long = "proxy", value_name = "IP")]

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use assay_core::text::csv;
+use assay_report::columns::Table;
 use axum::body::Body;
 use futures_util::stream;
 use ruzstd::encoding::{CompressionLevel, compress};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::database::{Database, DatabaseError};
 use crate::derived::observation_texts;
 use crate::digest::Entry;
+use crate::figures;
 use crate::snapshot::Snapshot;
 use crate::store::document;
 
@@ -23,6 +24,9 @@ const MANIFEST: &str = "manifest.json";
 const OBSERVATIONS: &str = "observations.ndjson.zst";
 const DOCUMENTS: &str = "documents.ndjson.zst";
 const FIGURES: &str = "figures.csv";
+const FIGURES_PARQUET: &str = "figures.parquet";
+/// Rows of a group in Parquet.
+const GROUP: usize = 100_000;
 /// Snapshots whose files are kept, so that a download that began goes on.
 const KEPT: usize = 2;
 /// Records that are read at once.
@@ -100,6 +104,7 @@ pub(crate) fn open(data: &Path, name: &str) -> Option<(&'static str, File, u64)>
         MANIFEST => crate::answers::JSON,
         OBSERVATIONS | DOCUMENTS => "application/zstd",
         FIGURES => "text/csv; charset=utf-8",
+        FIGURES_PARQUET => "application/vnd.apache.parquet",
         _ => return None,
     };
     let file = File::open(made(data).pop()?.1.join(name)).ok()?;
@@ -160,7 +165,8 @@ pub fn make(data: &Path, database: &Database, snapshot: &Snapshot) -> Result<boo
     let files = vec![
         lines(&new, OBSERVATIONS, snapshot, &observation)?,
         lines(&new, DOCUMENTS, snapshot, &whole)?,
-        figures(&new, snapshot)?,
+        figures_csv(&new, snapshot)?,
+        figures_parquet(&new, snapshot)?,
     ];
     let cited = &snapshot.cited;
     let manifest = Manifest {
@@ -268,22 +274,30 @@ impl Write for Hashing {
     }
 }
 
-fn figures(directory: &Path, snapshot: &Snapshot) -> Result<ManifestFile, DataError> {
+fn figures_csv(directory: &Path, snapshot: &Snapshot) -> Result<ManifestFile, DataError> {
     let mut file = Hashing::create(&directory.join(FIGURES))?;
-    writeln!(file, "id,account,unit,class,model,bus,load,iops,iops_low,iops_high,bytes_per_second,verdict")?;
+    writeln!(file, "{}", figures::heading())?;
     let mut rows = 0;
-    for entry in snapshot.models.values().flat_map(|model| &model.entries) {
-        let verdict = serde_json::to_value(entry.verdict).unwrap_or_default();
-        for figure in &entry.figures {
-            let Some((point, low, high)) = figure.iops else { continue };
-            let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-            let texts = [&*entry.id, &entry.account, &entry.unit, entry.class, &entry.model, &entry.bus, &figure.apart];
-            let mut cells: Vec<String> = texts.into_iter().map(csv).collect();
-            cells.extend([number(Some(point)), number(low), number(high), number(figure.rate)]);
-            cells.push(verdict.as_str().unwrap_or_default().to_owned());
-            writeln!(file, "{}", cells.join(","))?;
-            rows += 1;
-        }
+    for row in figures::rows(snapshot) {
+        writeln!(file, "{}", row.line())?;
+        rows += 1;
     }
     Ok(file.finish(FIGURES, rows)?)
+}
+
+/// The same with types, for DuckDB, ClickHouse and Spark, which leave out groups by the name of the model.
+fn figures_parquet(directory: &Path, snapshot: &Snapshot) -> Result<ManifestFile, DataError> {
+    let file = Hashing::create(&directory.join(FIGURES_PARQUET))?;
+    let by_model = Some(0);
+    let mut table = Table::begin(file, "figures", &figures::COLUMNS, by_model).map_err(io::Error::other)?;
+    let (mut all, mut count) = (figures::rows(snapshot), 0);
+    loop {
+        let rows: Vec<figures::Row> = all.by_ref().take(GROUP).collect();
+        if rows.is_empty() {
+            break;
+        }
+        count += rows.len() as u64;
+        table.rows(&figures::columns(&rows)).map_err(io::Error::other)?;
+    }
+    Ok(table.finish().map_err(io::Error::other)?.finish(FIGURES_PARQUET, count)?)
 }

@@ -12,6 +12,7 @@ pub mod data;
 pub mod database;
 pub mod derived;
 pub mod digest;
+mod figures;
 pub mod intake;
 pub mod judge;
 mod limits;

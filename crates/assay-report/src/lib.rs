@@ -7,6 +7,8 @@ pub mod article;
 mod card;
 mod caveats;
 mod change;
+#[cfg(feature = "columns")]
+pub mod columns;
 pub mod compare;
 mod csv;
 mod document;

@@ -13,7 +13,8 @@ use super::{Connection, DatabaseError, schema};
 pub enum Place {
     /// A file of SQLite.
     Sqlite(PathBuf),
-    /// An address of PostgreSQL, as libpq writes it: `postgres://user@host/name`, or `host=/run/postgresql dbname=assay`.
+    /// An address of PostgreSQL, as libpq writes it: `postgres://user@host/name`, or `host=/run/postgresql dbname=assay`. To
+    /// another machine it has `sslmode=verify-full` and `sslrootcert=FILE`, or `sslmode=disable`.
     Postgres(String),
 }
 

@@ -7,6 +7,8 @@ use std::path::Path;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, NoTls, Statement};
 
+use super::address::{self, Address};
+use super::tls::Verified;
 use super::{Connection, DatabaseError, Row, Value};
 
 /// Writers of all processes take turns by this lock (`assay pu` as a number).
@@ -19,7 +21,12 @@ pub(super) struct Postgres {
 
 impl Postgres {
     pub(super) fn open(address: &str) -> Result<Self, DatabaseError> {
-        let mut client = Client::connect(address, NoTls).map_err(|error| said(&error))?;
+        let Address { config, authorities } = address::read(address).map_err(DatabaseError::Address)?;
+        let client = match authorities {
+            None => config.connect(NoTls),
+            Some(file) => config.connect(Verified::by(&file).map_err(DatabaseError::Address)?),
+        };
+        let mut client = client.map_err(|error| said(&error))?;
         // A receipt is sent after a commit: it has to be on the medium, whatever the server's configuration says.
         client
             .batch_execute("SET synchronous_commit = on; SET client_encoding = 'UTF8'")

@@ -13,3 +13,6 @@ mod privacy;
 mod samples;
 mod server;
 mod serving;
+mod tables;
+mod unit;
+mod ways;

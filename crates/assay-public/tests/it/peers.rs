@@ -8,6 +8,8 @@ pub struct Postgres {
     bin: PathBuf,
     directory: tempfile::TempDir,
     as_user: bool,
+    /// Of the program, beside the place of its socket.
+    options: String,
 }
 
 fn bin() -> Option<PathBuf> {
@@ -22,6 +24,44 @@ fn bin() -> Option<PathBuf> {
 impl Postgres {
     /// Starts one; none where it is not installed, which is printed and counted by `tests/run.sh`.
     pub fn start() -> Option<Self> {
+        let server = Self::made()?;
+        server.up();
+        Some(server)
+    }
+
+    /// One that also listens at 127.0.0.1, by TLS alone; its port, and the certificate of who signed its own, which is for
+    /// `localhost`.
+    #[allow(dead_code)] // The measurements do not.
+    pub fn start_with_tls() -> Option<(Self, u16, PathBuf)> {
+        let mut server = Self::made()?;
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let data = server.directory.path().join("data");
+        let openssl = |words: &str| {
+            let mut command = Command::new("openssl");
+            command.args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2".split(' '));
+            ran(command.args(words.split(' ')).current_dir(server.directory.path()))
+        };
+        let made = openssl("-subj /CN=authority -out authority.pem -keyout authority.key")
+            && openssl("-subj /CN=other -out other.pem -keyout other.key")
+            && openssl(
+                "-subj /CN=database -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE \
+                 -CA authority.pem -CAkey authority.key -out data/server.crt -keyout data/server.key",
+            );
+        if !made {
+            eprintln!("SKIP: openssl is not installed, or makes no certificates");
+            return None;
+        }
+        if server.as_user {
+            assert!(ran(Command::new("chown").arg("postgres").args(["server.crt", "server.key"]).current_dir(&data)));
+        }
+        std::fs::write(data.join("pg_hba.conf"), "local all all trust\nhostssl all all 127.0.0.1/32 trust\n").unwrap();
+        server.options = format!("-c listen_addresses=127.0.0.1 -c port={port} -c ssl=on");
+        server.up();
+        let authority = server.directory.path().join("authority.pem");
+        Some((server, port, authority))
+    }
+
+    fn made() -> Option<Self> {
         let Some(bin) = bin().and_then(|bin| bin.join("initdb").canonicalize().ok()?.parent().map(Path::to_owned))
         else {
             eprintln!("SKIP: PostgreSQL is not installed");
@@ -34,10 +74,9 @@ impl Postgres {
             eprintln!("SKIP: PostgreSQL does not run as root, and there is no user postgres");
             return None;
         }
-        let server = Self { bin, directory, as_user };
+        let server = Self { bin, directory, as_user, options: "-c listen_addresses=''".to_owned() };
         let made = server.run("initdb", &["-D", "data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C"]);
         assert!(made, "initdb");
-        server.up();
         Some(server)
     }
 
@@ -55,7 +94,7 @@ impl Postgres {
 
     /// Starts the server again.
     pub fn up(&self) {
-        let options = format!("-k {} -c listen_addresses=''", self.directory.path().display());
+        let options = format!("-k {} {}", self.directory.path().display(), self.options);
         assert!(self.run("pg_ctl", &["-D", "data", "-w", "-l", "log", "-o", &options, "start"]), "pg_ctl start");
     }
 
@@ -72,9 +111,14 @@ impl Postgres {
 
     /// Address of a new database.
     pub fn database(&self, name: &str) -> String {
-        let host = self.directory.path().display().to_string();
-        assert!(self.run("createdb", &["-h", &host, "-U", "postgres", name]), "createdb");
-        format!("host={host} user=postgres dbname={name}")
+        self.database_at(name, 5432)
+    }
+
+    /// The same where the socket is named after another port.
+    pub fn database_at(&self, name: &str, port: u16) -> String {
+        let (host, port) = (self.directory.path().display().to_string(), port.to_string());
+        assert!(self.run("createdb", &["-h", &host, "-p", &port, "-U", "postgres", name]), "createdb");
+        format!("host={host} port={port} user=postgres dbname={name}")
     }
 }
 
