@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_reader_of_parquet_finds_every_cell_of_the_table() {
-        let records = assay_analysis::published("").unwrap();
+        let records = assay_analysis::published_records("").unwrap();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&parquet(&records).unwrap()).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
