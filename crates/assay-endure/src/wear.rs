@@ -3,6 +3,7 @@
 
 mod again;
 mod keeping;
+mod reading;
 mod rested;
 
 use std::ops::Range;
@@ -18,7 +19,6 @@ use crate::map::{COLUMNS, HEALED, column};
 use crate::medium::{Fault, Medium, Refused, Trouble};
 use crate::resting::Clock;
 use crate::sentinel::{self, Looked, Readings};
-use crate::stamp::{SECTOR, Stamp};
 use crate::state::State;
 use again::{AGAIN, Again, PATIENCE};
 
@@ -82,10 +82,6 @@ pub struct Wear<M, K> {
     rewrote: Again,
     clock: Clock,
 }
-
-/// What the sectors of a page did not hold.
-type PageKinds = [Option<FailureKind>; PAGE_SECTORS as usize];
-const UNREADABLE: PageKinds = [Some(FailureKind::Unreadable); PAGE_SECTORS as usize];
 
 /// What reading a slice has found so far.
 struct Reading {
@@ -385,151 +381,6 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             changes,
             at: self.clock.now(),
         }))
-    }
-
-    /// The sectors of a chunk that do not hold, however often they are read.
-    fn read_chunk(
-        &mut self,
-        task: Task,
-        pages: Range<u64>,
-        ahead: Option<(u64, u64)>,
-        reading: &mut Reading,
-    ) -> Result<Vec<Run>, Left> {
-        let bytes = ((pages.end - pages.start) * PAGE_BYTES) as usize;
-        let answer = self.medium.read(pages.start * PAGE_BYTES, &mut self.found[..bytes]);
-        if let Some((start, end)) = ahead {
-            self.medium.ahead(start * PAGE_BYTES, ((end - start) * PAGE_BYTES) as usize);
-        }
-        self.reread.looked_at(pages.end - pages.start);
-        let failing = match answer {
-            Ok(()) => self.failing(task, pages.clone(), bytes),
-            Err(_) => pages.clone().collect(),
-        };
-        if failing.is_empty() {
-            return Ok(Vec::new());
-        }
-        let first: Vec<_> = if answer.is_ok() { self.kinds_of(task, &failing, pages.start) } else { Vec::new() };
-        match answer {
-            Ok(()) if first.contains(&FailureKind::OtherDevice) => self.holds(task, Fault::Errs, Readings::Every)?,
-            Ok(()) => self.holds(task, Fault::Errs, Readings::Once)?,
-            Err(fault) => self.holds(task, fault, Readings::Several)?,
-        }
-        let began = Instant::now();
-        let left = self.read_again(task, &pages, &failing, began)?;
-        let errs = |left: &[(u64, PageKinds)]| left.iter().any(|(_, kinds)| kinds.contains(&UNREADABLE[0]));
-        let how = |errs: bool| if errs { Readings::Several } else { Readings::Once };
-        let mut runs = Vec::new();
-        if !left.is_empty() {
-            // A reader that died meanwhile makes every place fail; what fails before other places hold and after it is the place.
-            self.holds(task, Fault::Errs, how(answer.is_err() || errs(&left)))?;
-            let left = self.still_failing(task, left, began)?;
-            if !left.is_empty() {
-                self.holds(task, Fault::Errs, how(errs(&left)))?;
-            }
-            for (page, kinds) in left {
-                let failed = kinds.into_iter().zip(page * PAGE_SECTORS..).filter_map(|(kind, at)| Some((kind?, at)));
-                failed.for_each(|(kind, address)| push(&mut runs, address..address + 1, kind));
-            }
-        }
-        let lost: u64 = runs.iter().map(|run| run.sectors.end - run.sectors.start).sum();
-        reading.transient += match answer {
-            Ok(()) => (first.len() as u64).saturating_sub(lost),
-            // An error does not say how many sectors it concerns: one at least, unless one is still unreadable.
-            Err(_) => u64::from(!runs.iter().any(|run| run.kind == FailureKind::Unreadable)),
-        };
-        Ok(runs)
-    }
-
-    /// Pages of the chunk in `found` that do not hold what was written.
-    fn failing(&mut self, task: Task, pages: Range<u64>, bytes: usize) -> Vec<u64> {
-        sentinel::fill(self.state.layout(), pages.start, task.cycle, &mut self.wanted[..bytes]);
-        let page = PAGE_BYTES as usize;
-        let pairs = self.found[..bytes].chunks(page).zip(self.wanted[..bytes].chunks(page));
-        pages.zip(pairs).filter(|(_, (found, wanted))| found != wanted).map(|(page, _)| page).collect()
-    }
-
-    /// The failing sectors of pages of the chunk in `found`.
-    fn kinds_of(&self, task: Task, failing: &[u64], first: u64) -> Vec<FailureKind> {
-        let unit = self.state.layout().unit;
-        let of_page = |page: &u64| {
-            let at = ((page - first) * PAGE_BYTES) as usize;
-            let sectors = self.found[at..at + PAGE_BYTES as usize].chunks(SECTOR).zip(page * PAGE_SECTORS..);
-            let failed = |(sector, address)| Stamp { unit, round: task.cycle, address }.failure(sector);
-            sectors.filter_map(failed).collect::<Vec<_>>()
-        };
-        failing.iter().flat_map(of_page).collect()
-    }
-
-    /// The failing pages that do not hold in any of several readings: as many as it takes, by how often pages hold that failed at
-    /// first.
-    fn read_again(
-        &mut self,
-        task: Task,
-        pages: &Range<u64>,
-        failing: &[u64],
-        began: Instant,
-    ) -> Result<Vec<(u64, PageKinds)>, Left> {
-        let mut left: Vec<(u64, PageKinds)> = failing.iter().map(|page| (*page, UNREADABLE)).collect();
-        let of_slice = self.state.layout().pages / SLICES + (pages.end - pages.start);
-        for tries in 1.. {
-            let late = began.elapsed() > PATIENCE;
-            if left.is_empty() || tries > if late { AGAIN } else { self.reread.tries(of_slice) } {
-                break;
-            }
-            let before = left.len();
-            left = self.still_failing(task, left, began)?;
-            self.reread.passed(before - left.len(), tries);
-        }
-        Ok(left)
-    }
-
-    /// Reads pages once more; those with sectors that did not hold in any reading.
-    fn still_failing(
-        &mut self,
-        task: Task,
-        pages: Vec<(u64, PageKinds)>,
-        began: Instant,
-    ) -> Result<Vec<(u64, PageKinds)>, Left> {
-        let mut left = Vec::with_capacity(pages.len());
-        for (page, mut kinds) in pages {
-            self.read_page(task, page, began.elapsed() < PATIENCE, &mut kinds)?;
-            if kinds.iter().any(Option::is_some) {
-                left.push((page, kinds));
-            }
-        }
-        Ok(left)
-    }
-
-    /// Reads a page once more; a sector that holds has no kind.
-    fn read_page(&mut self, task: Task, page: u64, by_block: bool, kinds: &mut PageKinds) -> Result<(), Left> {
-        let unit = self.state.layout().unit;
-        let bytes = PAGE_BYTES as usize;
-        let block = if by_block { self.medium.block_bytes() as usize } else { bytes };
-        let whole = self.medium.read(page * PAGE_BYTES, &mut self.found[..bytes]);
-        let step = if whole.is_ok() { bytes } else { block };
-        for at in (0..bytes).step_by(step) {
-            let answer = match whole {
-                Err(fault) if step == bytes => Err(fault),
-                Err(Fault::Gone | Fault::Hung) => whole,
-                Err(_) => self.medium.read(page * PAGE_BYTES + at as u64, &mut self.found[at..at + step]),
-                Ok(()) => Ok(()),
-            };
-            match answer {
-                Err(fault @ (Fault::Gone | Fault::Hung)) => self.holds(task, fault, Readings::Several)?,
-                Err(_) => {}
-                Ok(()) => {
-                    let sectors = (at / SECTOR..(at + step) / SECTOR).zip(self.found[at..at + step].chunks(SECTOR));
-                    for (number, sector) in sectors {
-                        let address = page * PAGE_SECTORS + number as u64;
-                        let kind = &mut kinds[number];
-                        if kind.is_some() {
-                            *kind = Stamp { unit, round: task.cycle, address }.failure(sector);
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Counts failures by cell, what fails for the first time, and what holds again.

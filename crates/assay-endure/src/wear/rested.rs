@@ -35,7 +35,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
                 return Err(Left::Stopped);
             }
             let ahead = next.next();
-            let runs = self.read_chunk(task, start..end, ahead, reading)?;
+            let done = (start - pages.start) * PAGE_BYTES;
+            let runs = self.read_chunk(task, start..end, ahead, &mut || goes_on(done), reading)?;
             self.count(start..end, &runs, reading);
             if !each(self, reading)? {
                 break;
