@@ -159,7 +159,10 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             }
             let before = left.len();
             left = self.still_failing(task, left, Blocks::Each, began, goes_on)?;
-            self.reread.passed(before - left.len(), tries);
+            // After a transfer that erred, the first reading of a page is this one.
+            if let Some(tries) = tries.checked_sub(u32::from(erred)).filter(|tries| *tries > 0) {
+                self.reread.passed(before - left.len(), tries);
+            }
         }
         let how = |errs: bool| if errs { Readings::Several } else { Readings::Once };
         if !left.is_empty() {

@@ -110,7 +110,7 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
         opening.open().map(|opened| (opening, opened))
     };
     let opened: Vec<(Opening, Opened)> = args.targets.iter().map(open).collect::<Result<_, _>>()?;
-    for ((number, path), opened) in args.targets.iter().enumerate().zip(opened) {
+    for (number, opened) in opened.into_iter().enumerate() {
         let medium = opened.1.seen.medium.title();
         let log = read.get_mut(number).and_then(Option::take);
         let beginning =
