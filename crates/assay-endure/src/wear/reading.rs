@@ -158,7 +158,9 @@ impl<M: Medium, K: Keep> Wear<M, K> {
                 break;
             }
             let before = left.len();
-            left = self.still_failing(task, left, Blocks::Each, began, goes_on)?;
+            // A page whose blocks all err is not read by them again: an error may take a second.
+            let blocks = if tries == 1 { Blocks::Each } else { Blocks::OfHeld };
+            left = self.still_failing(task, left, blocks, began, goes_on)?;
             // After a transfer that erred, the first reading of a page is this one.
             if let Some(tries) = tries.checked_sub(u32::from(erred)).filter(|tries| *tries > 0) {
                 self.reread.passed(before - left.len(), tries);
