@@ -102,7 +102,7 @@ fn look_at(
         _ if errors == all => Trouble::OnlyErrors,
         _ if 2 * newer >= all => Trouble::LogBehind,
         // In the first cycle a write that was lost leaves what an earlier test wrote; later it leaves the cycle before.
-        _ if others > 0 && others >= all.div_ceil(if task.cycle > 1 { 4 } else { 2 }) => Trouble::Exchanged,
+        _ if 2 * others >= all && (task.cycle > 1 || holds == 0) => Trouble::Exchanged,
         _ if holds > 0 => return Looked::Holds,
         _ => Trouble::LostAll,
     })

@@ -539,7 +539,7 @@ fn a_way_that_fails_now_and_then_adds_no_failure() {
 #[test]
 fn a_medium_that_is_exchanged_while_it_is_written_has_not_died() {
     for load in loads() {
-        for share in [8, 15] {
+        for share in [12, 15] {
             let medium = Handle(Rc::new(RefCell::new(Model::new(SECTORS, vec![NEVER; SECTORS as usize]))));
             let mut wear = Wear::new(medium.clone(), Memory::new(Rc::default()), State::begin(begin(9, load)).unwrap());
             (0..2 * 32 + share).for_each(|_| assert!(matches!(wear.step(&mut |_| true), Ok(Step::Done(_)))));
@@ -554,6 +554,30 @@ fn a_medium_that_is_exchanged_while_it_is_written_has_not_died() {
             };
             assert_eq!(trouble, Trouble::Exchanged, "{load:?} {share}");
             assert_eq!(wear.state().failed().sectors(), 0, "{load:?} {share}");
+        }
+    }
+}
+
+/// Places that never took a write hold what an earlier test wrote.
+#[test]
+fn a_used_medium_that_loses_writes_of_its_first_cycle_was_not_exchanged() {
+    for load in loads() {
+        for parts in [2, 3] {
+            let medium = Handle(Rc::new(RefCell::new(Model::new(SECTORS, vec![NEVER; SECTORS as usize]))));
+            medium.0.borrow_mut().event = Some((0, Event::Exchanged(77)));
+            let mut page = [0; 4096];
+            medium.clone().read(0, &mut page).unwrap();
+            medium.0.borrow_mut().event = Some((0, Event::KeepsEnd(parts)));
+            let mut wear = Wear::new(medium.clone(), Memory::new(Rc::default()), State::begin(begin(9, load)).unwrap());
+            let end = loop {
+                match wear.step(&mut |_| true).unwrap() {
+                    Step::Done(_) => {}
+                    Step::Ended(end) => break end,
+                    other => panic!("{load:?} {parts}: {other:?}"),
+                }
+                assert_eq!(wear.state().cycles(), 0);
+            };
+            assert_eq!(end, LifeEnd::Died { cause: DeathCause::SilentLoss }, "{load:?} {parts}");
         }
     }
 }
