@@ -123,7 +123,7 @@ fn a_whole_life_has_each_milestone_at_its_cycle_and_each_kind() {
     assert!(count(FailureKind::Zeros) >= SECTORS / 2 - 236, "{:?}", test.kinds);
     // It is over: neither resumed nor at rest, and its map is drawn.
     endure(&place, &["--resume", device]).refuses(2, &[device, "is over"]);
-    endure(&place, &["--read-back", device]).refuses(2, &["not complete"]);
+    endure(&place, &["--read-back", device]).refuses(2, &["is over"]);
     let done = endure(&place, &["--status", &test.id[..6], "-o", "map.svg"]);
     done.succeeds();
     let map = fs::read_to_string(place.path().join("map.svg")).unwrap();
