@@ -10,8 +10,7 @@ use assay_core::workload::Op;
 
 use super::job::Job;
 use super::load::{self, Definition};
-use super::printed::is_printed;
-use super::run::NAME;
+use super::printed::{NAME, is_printed};
 use super::text;
 use crate::command::{commands, continued, goes_on, is_cut_off, is_options};
 use crate::reach::{Beside, held};

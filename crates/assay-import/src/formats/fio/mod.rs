@@ -23,7 +23,7 @@ pub(crate) struct Fio;
 
 impl Format for Fio {
     fn name(&self) -> &'static str {
-        run::NAME
+        printed::NAME
     }
 
     fn keywords(&self) -> &'static [&'static str] {

@@ -9,6 +9,8 @@ pub(super) fn version(line: &str) -> Option<String> {
     plain.then(|| rest.to_owned())
 }
 
+/// The name of the format and of the tool.
+pub(super) const NAME: &str = "fio";
 /// How other lines of fio begin, and what stands before a colon.
 const STARTS: [&str; 3] = ["Starting ", "Run status group", "Disk stats"];
 const NAMES: [&str; 7] = ["READ", "WRITE", "TRIM", "MIXED", "Jobs", "fio", "note"];

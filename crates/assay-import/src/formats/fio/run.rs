@@ -13,15 +13,13 @@ use super::command::Command;
 use super::job::{Job, Side, States, together};
 use super::load::Definition;
 use super::machine::ALL_CLIENTS;
-use super::printed::{is_fios, version};
+use super::printed::{NAME, is_fios, version};
 use super::{load, machine, status, text};
 use crate::date;
 use crate::number::Told;
 use crate::report::{Figure, Latencies, Load, Report, Section};
 use crate::text::Text;
 
-/// The name of the format and of the tool.
-pub(super) const NAME: &str = "fio";
 /// Lines of other programs between the start of fio and its results.
 const MOST_BETWEEN: usize = 64;
 /// First number for lines without a group.
