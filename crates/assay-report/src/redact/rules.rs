@@ -438,6 +438,7 @@ const UNTOLD: Rule = Fields(&[
     ("taken", Keep),
     ("taken_unit", Known),
     ("taken_bytes", Keep),
+    ("taken_line", Keep),
     ("figure", Text),
     ("job", Text),
     ("engine", Known),
