@@ -175,12 +175,13 @@ impl Noise {
     }
 }
 
-/// The deviation of residuals of these sizes by their median, and at least half of that by their mean, which is less moved by
-/// values of which most are alike: a rate that has few values.
+/// The deviation of residuals of these sizes: by their median; by their mean where the median is less than half of that, as of a
+/// rate in steps, most of whose nights are equal.
 fn robust(mut sizes: Vec<f64>, kind: Kind) -> f64 {
     // Of a normal distribution the mean size is √(2/π) deviations.
-    let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64 * 1.2533;
-    (median(&mut sizes) * 1.4826).max(mean / 2.0).max(kind.floor())
+    let by_mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64 * 1.2533;
+    let by_median = median(&mut sizes) * 1.4826;
+    if by_median < by_mean / 2.0 { by_mean } else { by_median }.max(kind.floor())
 }
 
 /// How much of the variance of what nights bring beyond the night before them is due to rare ones.
