@@ -9,6 +9,7 @@ use assay_core::record::Measurement;
 use assay_core::units::MIB;
 use assay_lab::{Bus, Lab, LatencyCard, Missing, lab, skip};
 
+use super::busy;
 use crate::common::ASSAY;
 use crate::common::known::{arguments, iops, measured, named, suite, workload};
 
@@ -94,9 +95,23 @@ fn an_open_loop_waits_as_a_queue_does() {
     .concat();
     let directory = tempfile::tempdir().unwrap();
     let suite = suite(directory.path(), "50s", "32MiB", &text);
-    let mut command = Command::new(ASSAY);
-    command.args(arguments(&suite, card.path()));
-    let (record, code) = measured(command);
+    // What others take from the processors, a loop takes for its own waiting.
+    let (mut calm, mut others) = (None, String::new());
+    for _ in 0..3 {
+        let mut command = Command::new(ASSAY);
+        command.args(arguments(&suite, card.path()));
+        let (record, code) = measured(command);
+        match busy(&record) {
+            Some(program) => others = program,
+            None => {
+                calm = Some((record, code));
+                break;
+            }
+        }
+    }
+    let Some((record, code)) = calm else {
+        return skip(TEST, &Missing(format!("needs a quieter machine: {others} used the processors")));
+    };
     assert_eq!(code, Some(0), "{:?}", record.validity);
     let (one, first) = (iops(&record, "one"), named(&record, "one").repeats[0].iops);
     for (name, share, tolerance) in [("half", 0.5, 0.3), ("busy", 0.8, 0.6)] {

@@ -4,3 +4,14 @@
 mod accuracy;
 mod host;
 mod originals;
+
+use assay_core::finding::Finding;
+use assay_core::record::Record;
+
+/// The program that used the processors most beside a run, where the run says so.
+fn busy(record: &Record) -> Option<String> {
+    record.all_warnings().find_map(|warning| match &warning.finding {
+        Finding::LoadOfOthers { most, .. } => Some(most.clone()),
+        _ => None,
+    })
+}

@@ -1,9 +1,8 @@
 //! Programs in turns with the tools that they were taken from.
 
-use assay_core::finding::Finding;
-use assay_core::record::Record;
 use assay_lab::{Lab, Missing, lab, skip};
 
+use super::busy;
 use crate::common::known::record_of;
 use crate::common::originals::{program, suite};
 use crate::common::{Place, is_installed};
@@ -109,12 +108,4 @@ fn postmark_agrees_with_its_program() {
 fn listed(ratios: &[f64]) -> String {
     let ratios: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.3}")).collect();
     ratios.join(" ")
-}
-
-/// The program that used the processors most beside a run, where the run says so.
-fn busy(record: &Record) -> Option<String> {
-    record.all_warnings().find_map(|warning| match &warning.finding {
-        Finding::LoadOfOthers { most, .. } => Some(most.clone()),
-        _ => None,
-    })
 }
