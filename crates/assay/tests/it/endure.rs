@@ -229,6 +229,7 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
     refuses(&[&held, "--overwrite", &held], 2, &[&held, "mounted"]);
     refuses(&[&free, &free, "--overwrite", &free], 2, &["named twice", "nothing was touched"]);
     refuses(&[&free, "--overwrite", &held], 2, &["does not name a target"]);
+    refuses(&[&free, "--overwrite", &free, "--until", "2025-01-01"], 2, &["has passed", "nothing was touched"]);
     refuses(&[&free, "--overwrite", &free, "--control", &free], 2, &["is the medium of the target"]);
     // The same under other names: another loop device of the file, a link, a partition.
     let again = lab!(TEST, LoopDevice::attach(&place.path().join("free.img"), false));

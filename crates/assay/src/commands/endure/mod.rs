@@ -19,7 +19,7 @@ use assay_endure::{Begin, Entry, JournalError, Log, PAGE_BYTES, Recognised, Stat
 use assay_engine::Control;
 use jiff::Timestamp;
 
-use crate::cli::{EndureArgs, WearArg};
+use crate::cli::{EndureArgs, Until, WearArg};
 use crate::documents::EndureDocument;
 use crate::ending::Failure;
 use crate::output::{self, shown};
@@ -81,6 +81,11 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
                 shown(named)
             )));
         }
+    }
+    if let Some(Until::Date(date)) = args.until
+        && date <= Timestamp::now()
+    {
+        return Err(Failure::usage("--until names a date that has passed; name a later one; nothing was touched"));
     }
     apart(args)?;
     if let Some(control) = args.control.as_deref().filter(|control| !target::control(control, args.hang_after).0) {
@@ -326,19 +331,25 @@ fn watched<T: Send + 'static>(
 }
 
 fn finish(args: &EndureArgs, tests: Vec<Endurance>, stopped: bool) -> Result<Exit, Failure> {
-    show(args, &tests)?;
-    for (test, path) in tests.iter().zip(&args.targets) {
-        if stopped && test.end == LifeEnd::Running && test.written_bytes == 0 {
-            // A medium that holds no slice cannot be recognised.
-            forget(test, path)?;
-            if !args.quiet {
-                output::tell_wrapped(&format!(
-                    "{}: stopped before its first slice was written; the same command begins anew",
-                    shown(path)
-                ));
-            }
-            continue;
+    let exit = ending::of_endurance(&tests);
+    // A medium that holds no slice cannot be recognised.
+    let is_empty = |test: &Endurance| !args.resume && test.end == LifeEnd::Running && test.written_bytes == 0;
+    let (empty, kept): (Vec<_>, Vec<_>) =
+        tests.into_iter().zip(&args.targets).partition(|(test, _)| stopped && is_empty(test));
+    for (test, path) in empty {
+        forget(&test, path)?;
+        if !args.quiet {
+            let path = shown(path);
+            output::tell_wrapped(&format!(
+                "{path}: stopped before its first slice was written; the same command begins anew"
+            ));
         }
+    }
+    let (tests, paths): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
+    if args.json || !tests.is_empty() {
+        show(args, &tests)?;
+    }
+    for (test, path) in tests.iter().zip(paths) {
         if test.rest.is_some() && !args.quiet {
             output::tell_wrapped(&words::rests(test, path));
             continue;
@@ -356,7 +367,7 @@ fn finish(args: &EndureArgs, tests: Vec<Endurance>, stopped: bool) -> Result<Exi
             ));
         }
     }
-    Ok(ending::of_endurance(&tests))
+    Ok(exit)
 }
 
 /// Removes the log of a test that wrote no whole slice, and the file of a directory.
