@@ -110,7 +110,7 @@ struct Hands<'a> {
     next: Imported,
     bytes: usize,
     records: usize,
-    /// Problems beyond those that are told.
+    /// Problems that the text does not list, since they are too many.
     untold: usize,
     flow: ControlFlow<()>,
 }
@@ -185,7 +185,7 @@ fn one(file: &File, options: &Options, hands: &mut Hands<'_>) -> Result<(), Impo
     if text.len() > MOST_LINES {
         return Err(too_many_lines());
     }
-    // A log of a form that is not known has something in front of its lines: the reading that finds more is the right one.
+    // Lines of an unknown log begin with a prefix. The reading that finds more is right.
     let other = text.without_shared().filter(|other| figures(other) > figures(&text));
     let text = other.unwrap_or(text);
     let Outcome { any, problems, untold } = read(&text, file, options, hands);
@@ -210,7 +210,7 @@ struct Outcome {
     /// Whether a record was made of it.
     any: bool,
     problems: Vec<Problem>,
-    /// Problems beyond those that are told.
+    /// Problems that the text does not list, since they are too many.
     untold: usize,
 }
 

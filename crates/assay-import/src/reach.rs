@@ -2,8 +2,8 @@
 //!
 //! People show a command once and below it what it printed, with titles and sentences between, or several outputs of it, each
 //! with a title. A command holds for all that follows up to the next one, of any program. What its program printed before,
-//! and marks of the page, stand between without a word. A line of anything else makes it doubtful whose output follows, which
-//! a finding tells; and a sentence that speaks of the settings that the command would tell ends it, as does too much text.
+//! and marks of the page, may stand between without a warning. Any other line makes it doubtful which command printed what
+//! follows, and gives a finding. A sentence about settings, or too much text, ends the reach of a command.
 
 use assay_core::finding::{Finding, Untold};
 
@@ -14,7 +14,7 @@ use crate::text::Text;
 const MOST_OTHER: usize = 16;
 /// Most lines between them, those that the program printed before included.
 const MOST_LINES: usize = 400;
-/// Programs whose call ends how far another holds, with those of which the arguments are operands.
+/// Programs whose call ends the reach of another command. For some of them the arguments are operands.
 const PROGRAMS: [&str; 17] = [
     "fio", "dd", "iozone", "hdparm", "ioping", "sysbench", "diskspd", "elbencho", "ior", "mdtest", "rados", "bonnie++",
     "f3write", "f3read", "f3probe", "smartctl", "nvme",
@@ -52,8 +52,8 @@ pub(crate) enum Beside {
     Load,
 }
 
-/// The command of `tool` that holds for line `at`. Its words satisfy `is_call`, as prose names programs, too; `own` knows the
-/// lines that the program prints.
+/// The command of `tool` that holds for line `at`. Its words satisfy `is_call`, since prose names programs, too; `own` recognises
+/// the lines that the program prints.
 pub(crate) fn held(
     text: &Text,
     at: usize,

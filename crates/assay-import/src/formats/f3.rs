@@ -22,7 +22,7 @@ pub(crate) struct F3;
 const NAME: &str = "f3";
 /// Sectors of each file but the last.
 const FILE_SECTORS: u64 = (1 << 30) / SECTOR_BYTES;
-/// Fewest files that are lost before the last one is taken for one out of a cache.
+/// Least number of lost files before the last one is taken to come from a cache.
 const LEAST_LOST: usize = 2;
 /// Most lines between two lines of it that say something.
 const MOST_BETWEEN: usize = 12;

@@ -317,9 +317,9 @@ impl Parsed {
         self.api = self.api.take().or_else(|| of("API").map(str::to_owned));
     }
 
-    /// The mean latency of a transfer in nanoseconds, of one as it is printed, at this rate in bytes a second. Where it is not
-    /// known how many segments there were, none that half as many tasks again would have to wait for (Little's law): two segments
-    /// double it.
+    /// The mean latency of a transfer in nanoseconds, from the printed one and the rate in bytes a second. Where the number of
+    /// segments is unknown, a latency that needs more than 1.5 times as many tasks (Little's law) is left out: two segments
+    /// double the printed one.
     fn of_transfer(&self, printed: f64, rate: f64) -> Option<f64> {
         if let Some(segments) = self.segments.filter(|segments| *segments > 0) {
             return Some(printed / f64::from(segments));

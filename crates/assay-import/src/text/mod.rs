@@ -67,7 +67,7 @@ impl Text {
         Self::of(lines)
     }
 
-    /// The same text without what stands in front of nearly all of its lines, whatever it is; `None` where nothing does.
+    /// The same text without the common beginning of nearly all of its lines; `None` where they have none.
     pub(crate) fn without_shared(&self) -> Option<Self> {
         let mut lines = self.lines.clone();
         shared::strip(&mut lines).then(|| {

@@ -254,11 +254,11 @@ fn changes(lines: &mut [Line]) -> bool {
     changed
 }
 
-/// Fewest lines below one another with a sign that are taken for a part of a patch.
+/// Least number of successive lines with a sign that are a part of a patch.
 const LEAST_PATCH: usize = 4;
 
-/// Takes the signs off lines below one another that a patch adds, with those that it takes away among them: in a text that
-/// tells of it most lines have none. A sign before a word stands for no number, and an option begins with a minus alone.
+/// Removes the signs of successive lines of a patch, `+` and `-`. Most lines of a text about a patch have no sign. Before a word
+/// a sign belongs to no number, and a minus may begin an option.
 fn patches(lines: &mut [Line]) -> bool {
     let signed = |line: &Line| {
         let mut chars = line.text.chars();

@@ -1,4 +1,4 @@
-//! What stands in front of nearly all lines, whatever it is.
+//! The common beginning of nearly all lines of a text.
 //!
 //! Each logger has a form of its own, and there is always another one. Words with digits are taken for alike, as times and numbers
 //! of lines change; all else has to be the same. What a tool prints in front of all of its lines would go, too: so a text is
@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::Line;
 
-/// Share of the lines that have to begin so, of ten.
+/// Lines of ten that have to begin alike.
 const MOST: usize = 9;
-/// Fewest lines with something in them, and fewest that differ behind it.
+/// Least number of lines that are not empty, and of lines that differ behind the beginning.
 const LEAST: usize = 4;
 const LEAST_OTHER: usize = 3;
 /// Lines that are looked at.
@@ -62,7 +62,7 @@ pub(super) fn strip(lines: &mut [Line]) -> bool {
         return false;
     }
     let rests: BTreeSet<&str> = all.iter().filter_map(|line| Some(behind(line, &front)?.0)).collect();
-    // Behind the front there are as many blanks as before the line that is set in least.
+    // The blanks before the least indented line belong to the front.
     let blanks = all.iter().filter_map(|line| behind(line, &front)).filter(|(rest, _)| !rest.trim().is_empty());
     let least = blanks.map(|(_, blanks)| blanks).min().unwrap_or(0);
     if rests.len() < LEAST_OTHER {

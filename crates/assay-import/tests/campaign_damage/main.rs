@@ -57,7 +57,7 @@ const APART: &[(&str, &str, &str)] = &[
     ("dd/heading-of-the-other-direction.txt", "lines lost", "a result whose heading is lost stands behind that of another"),
 ];
 
-/// Texts that something stands around already, which a wrapping of WRAPPINGS would have to be put around within.
+/// Samples that are wrapped already, so that another wrapping does not apply.
 const WRAPPED: &[&str] = &[
     "crystaldiskmark/literals-of-code.java",
     "fio/ansible-variable.txt",
@@ -97,7 +97,7 @@ fn tries(damage: &Damage, seeds: u64) -> u64 {
     if (damage.of)(&text, one) == (damage.of)(&text, other) { 1 } else { (seeds / 20).max(3) }
 }
 
-/// Tries kinds of damage on all samples, of which those `within` something may lose figures; what was wrong.
+/// Tries kinds of damage on all samples, and returns what was wrong. Samples in `within` may lose figures.
 fn tried(kinds: &[Damage], within: &[&str]) -> String {
     let samples = samples();
     assert!(samples.len() > 100, "{} samples", samples.len());

@@ -15,7 +15,7 @@ pub(super) const NAME: &str = "fio";
 const STARTS: [&str; 3] = ["Starting ", "Run status group", "Disk stats"];
 const NAMES: [&str; 7] = ["READ", "WRITE", "TRIM", "MIXED", "Jobs", "fio", "note"];
 
-/// Whether a line is another of those that fio prints.
+/// Whether fio prints this line beside its results.
 pub(super) fn is_fios(line: &str) -> bool {
     let line = line.trim().trim_start_matches("* ");
     matches!(line, "" | "...")
@@ -24,39 +24,16 @@ pub(super) fn is_fios(line: &str) -> bool {
         || ["Laying out IO file", ": ios=", "aggrios=", ", aggrb=", "hostname="].iter().any(|part| line.contains(part))
 }
 
-/// How lines of results begin.
-const OF_RESULTS: [&str; 20] = [
-    "read",
-    "write",
-    "trim",
-    "slat",
-    "clat",
-    "lat ",
-    "lat(",
-    "bw ",
-    "bw(",
-    "iops",
-    "cpu",
-    "IO depths",
-    "submit",
-    "complete",
-    "issued",
-    "issue",
-    "latency",
-    "|",
-    "sync",
-    "Run status",
-];
-
 /// Whether fio prints a line.
 pub(super) fn is_printed(line: &str) -> bool {
     let here = line.trim();
-    let begins = |start: &&str| here.strip_prefix(*start).is_some_and(|rest| rest.contains(['=', ':']));
+    let begins =
+        |start: &&str| here.strip_prefix(*start).is_some_and(|rest| rest.starts_with([' ', '(', ':', '=', '/']));
     is_fios(line)
         || text::is_result(line)
         || here.contains("(g=")
         || version(line).is_some()
-        || OF_RESULTS.iter().any(begins) && here.contains('=')
+        || text::WITHIN.iter().any(begins) && here.contains('=')
         || here.starts_with("clat percentiles")
         || here.starts_with(['"', '{', '}', '[', ']']) && here.ends_with(['{', '}', ',', '[', ']'])
 }

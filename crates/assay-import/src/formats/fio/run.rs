@@ -164,8 +164,8 @@ fn apart(last: &Job, job: &Job, known: &[Job]) -> bool {
     }
 }
 
-/// The jobs of the form of output that tells most, of those with a result, with those that only another one has: a document may
-/// be cut off, or a copy end within the text.
+/// The jobs of the most detailed form of output that has a result. Jobs that only another form has are added: a document may be
+/// cut off, or a copy may end within the text.
 fn one_form(forms: [Vec<Job>; 3]) -> Vec<Job> {
     let mut all: Vec<Job> = Vec::new();
     for form in forms.into_iter().filter(|jobs| jobs.iter().any(|job| !job.sides.is_empty())) {
@@ -350,7 +350,7 @@ impl Call {
         for job in &jobs {
             *self.results.entry(job.group).or_default() += 1;
         }
-        // As many processes as jobs are none of a clone.
+        // Where there are as many processes as jobs, no job is a clone.
         if self.begun.is_some_and(|begun| usize::try_from(begun).is_ok_and(|begun| begun == self.definitions.len())) {
             let single = jobs.iter_mut().filter(|job| self.members(job).is_empty());
             single.for_each(|job| job.jobs = job.jobs.or(Some(1)));

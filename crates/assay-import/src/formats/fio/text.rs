@@ -60,7 +60,7 @@ const MOST_DATE: usize = 40;
 const MOST_SIDES: usize = 4;
 
 /// Words with which the lines of a result begin, behind its first.
-const WITHIN: [&str; 20] = [
+pub(super) const WITHIN: [&str; 20] = [
     "read",
     "write",
     "trim",
