@@ -68,8 +68,8 @@ pub fn recognise(medium: &mut dyn Medium, state: &State) -> Recognised {
     }
     match (read, ours) {
         (0, _) => Recognised::Unreadable,
-        // A fake or a dying medium holds few; of another test there is none beside them. A device that carries the file of a test
-        // holds all of them elsewhere.
+        // A fake or a dying medium holds few stamps of the test, and no more of another. A device that carries the file of a test
+        // holds all stamps at other addresses.
         (_, ours) if ours > others && at_home > 0 => Recognised::Ours,
         _ if others > 0 => Recognised::Other(other),
         _ => Recognised::Foreign,

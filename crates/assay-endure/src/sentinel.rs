@@ -40,7 +40,7 @@ pub(crate) enum Readings {
     Once,
     /// Each time of several: a reader that gives errors may work now and then.
     Several,
-    /// Once, and all places are looked at: something on the medium was written by another test.
+    /// Once, at all places: the medium shows content of another test.
     Every,
 }
 
@@ -86,7 +86,7 @@ fn look_at(
     let (mut holds, mut errors, mut newer, mut others, all) = (0, 0, 0, 0, places.len());
     for place in places {
         match shown_by(medium, state, place, readings, page) {
-            // Where another test wrote, how much of it is there decides.
+            // Where another test wrote, its share of the places decides.
             Ok(Shown::Holds) if others == 0 && !every => return Looked::Holds,
             Ok(Shown::Holds) => holds += 1,
             Ok(Shown::Errs) => errors += 1,
@@ -175,7 +175,7 @@ fn few_hold(
 /// Places of a later cycle that are looked for.
 const LATER: u64 = 64;
 
-/// Slices that the medium may be ahead of the log: the one under way, and one whose entry a power cut took.
+/// The number of slices by which a medium may be ahead of the log: the slice under way, and one whose entry a power cut lost.
 const AHEAD: u64 = 2;
 
 /// Whether the medium holds what is later than the log: then the log is an older copy, and what the medium holds must not be

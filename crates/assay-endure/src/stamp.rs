@@ -46,7 +46,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The number under which other content is written to a page, to see whether it keeps any.
+    /// The unit of other content that is written to a page to see whether it keeps any.
     pub(crate) fn tried(unit: u64) -> u64 {
         mixed(unit, 1)
     }
@@ -98,7 +98,7 @@ impl Stamp {
             return FailureKind::BitFlips;
         }
         match belongs(found) {
-            // What a look wrote is there, and what was written after it is not.
+            // The content of a look is there: the write after it was lost.
             Some(stamp) if stamp.unit == Self::tried(self.unit) && stamp.address == self.address => {
                 FailureKind::StaleRound
             }

@@ -297,7 +297,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         Ok(refused)
     }
 
-    /// Writes pages one by one, and again those that were refused; sectors that were refused each time.
+    /// Writes pages one by one, and refused ones again; returns the number of sectors that were refused each time.
     fn written_by_page(&mut self, task: Task, pages: Range<u64>) -> Result<u64, Left> {
         let (mut left, began) = (pages.collect::<Vec<u64>>(), Instant::now());
         let of_slice = self.state.layout().pages / SLICES + left.len() as u64;

@@ -230,7 +230,7 @@ fn a_node_does_not_follow_a_stranger() {
     let heard = thread.join().unwrap();
     assert!(heard.contains("hello") && !heard.contains("proof"), "{heard}");
     let gone = Node::join(&joining, &Control::default()).err();
-    assert!(matches!(gone, Some(JoinError::Unreachable { .. })), "nobody listens any more");
+    assert!(matches!(gone, Some(JoinError::Unreachable { .. })), "the listener is gone");
     let said = gone.map(|error| error.to_string()).unwrap_or_default();
     assert!(said.contains(&address) && said.contains("--listen ADDRESS:PORT"), "{said}");
 }

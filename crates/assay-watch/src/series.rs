@@ -26,8 +26,9 @@ const QUIETER: f64 = 0.93;
 /// The share of a step found in this way that the figure as it is has to show.
 const SHOWN: f64 = 0.5;
 
-/// The share of variance that rare nights bring, as a mean over the figures of a medium, below which there are none, and the nights
-/// of all figures that this has to rest on. Normal nights show 0.00 to 0.04; shocks of Student's distribution with three degrees 0.08 to 0.4.
+/// A medium has no rare nights where these bring less than this share of the variance, as a mean over its figures, and the figures
+/// together have this number of nights. Normal nights show 0.00 to 0.04, shocks of Student's distribution with three degrees 0.08
+/// to 0.4.
 const NO_RARE_NIGHTS: (f64, usize) = (0.045, 400);
 
 /// What the figures of a medium tell together.
@@ -35,7 +36,7 @@ const NO_RARE_NIGHTS: (f64, usize) = (0.045, 400);
 pub(crate) struct Medium {
     /// Their number.
     pub(crate) figures: usize,
-    /// No figure has nights that are far off.
+    /// Whether its figures have no rare nights: see [`NO_RARE_NIGHTS`].
     pub(crate) no_rare_nights: bool,
 }
 

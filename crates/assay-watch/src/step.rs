@@ -52,7 +52,7 @@ const FEW: (f64, f64) = (4.0, 100.0);
 const ALIKE: f64 = 1.9;
 /// The same where nights are regular.
 const ALIKE_REGULAR: f64 = 0.5;
-/// Nights of a figure, and its deviation in least changes at most, for which [`ALIKE_REGULAR`] and the bound of regular nights hold.
+/// Nights are regular where the figure has this number of them and its deviation is at most this share of the least change.
 const REGULAR: (usize, f64) = (60, 0.65);
 /// How much higher it is for heavy tails: this share for each unit of [`Noise::tails`].
 const HEAVY: f64 = 1.3;

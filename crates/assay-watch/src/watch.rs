@@ -23,7 +23,7 @@ const SAME_STEP_DAYS: i64 = 5;
 const LATEST_JOIN_DAYS: i64 = 60;
 /// Figures of other loads that tell what a night shares, at least.
 const LEAST_OTHERS: usize = 3;
-/// Figures that are kept: of more, the one that was not measured for the longest time goes.
+/// Most figures of a medium. A further one replaces the one that was not measured for the longest time.
 const KEPT_FIGURES: usize = 256;
 /// Days since 1970 that a clock shows: up to the year 9999.
 const DAYS: std::ops::Range<i64> = 0..2_932_897;

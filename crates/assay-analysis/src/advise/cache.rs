@@ -209,7 +209,7 @@ pub fn cache(
         _ if hits.is_none() => CacheWord::CannotTell(CacheUnknown::HitsUnknown),
         word => one_way(word, &judged, &slow, &fast),
     };
-    // One value gives a chance only where it decides, and no interval: how its repeats vary is assumed.
+    // One value gives a chance only where it decides, and no interval, since the spread of its repeats is assumed.
     let single = is_single(&slow) || is_single(&fast);
     let decides = matches!(word, CacheWord::Good | CacheWord::Harmful);
     let filled = Service::new(slow.value, fast.value, 0.0, Ram::NONE)?;
@@ -246,7 +246,7 @@ pub fn cache(
     })
 }
 
-/// What is known of a medium: of one value, that it may be off by as much as units of a model differ.
+/// What is known of a medium. A single value may be as far off as units of a model differ.
 fn known(figure: &EvidenceFigure) -> Result<Posterior, AdviseError> {
     Ok(figure.single()?.unwrap_or(figure.posterior))
 }
@@ -256,7 +256,7 @@ fn is_single(figure: &EvidenceFigure) -> bool {
 }
 
 /// Limits a verdict where figures are one-sided bounds: what its bus held is a lower bound, the best of several runs an
-/// upper one. One value decides only what lies far from it; a feed or headers in the way are told all the same.
+/// upper one. One value decides only what lies far from it. A feed or headers in the way are reported in each case.
 fn one_way(word: CacheWord, judged: &Cache, slow: &EvidenceFigure, fast: &EvidenceFigure) -> CacheWord {
     let (most, least) = (Mark::BestOf, Mark::BusLimited);
     let of = |figure: &EvidenceFigure, mark: Mark| figure.marks.contains(&mark);

@@ -396,8 +396,7 @@ fn the_published_stick_before_the_published_disk() {
     assert_eq!(cache(&stick, &disk, &unknown).unwrap().word, CacheWord::CannotTell(CacheUnknown::HitsUnknown));
 }
 
-/// One value of stick and disk decides what lies beyond the spread of units, and bounds decide in one direction. It was
-/// cannot tell at a factor of 14.6.
+/// One value of stick and disk decides a difference beyond the spread of units, and bounds decide in one direction.
 #[test]
 fn one_value_of_stick_and_disk_decides_what_is_far() {
     let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };

@@ -266,7 +266,7 @@ mod tests {
         assert!(bad.cause().contains("only 2.00 %"), "{}", bad.cause());
     }
 
-    /// A load that syncs each write runs in threads by design; it was said that there is no asynchronous engine.
+    /// A load that syncs each write runs in threads by design, so that no engine is missing.
     #[test]
     fn a_queue_made_by_threads_blames_no_engine() {
         let found: Warning = Finding::DepthByThreads { threads: 4 }.into();

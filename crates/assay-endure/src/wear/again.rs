@@ -1,29 +1,29 @@
-//! How often a place is tried again: the errors of the way are told from those of the medium by how often places that hold
-//! fail.
+//! How often a place is tried again. A reader that errs fails at all places alike, a medium at some of them: the share of places
+//! that fail once and hold later tells how often a good place fails.
 
 use std::time::Duration;
 
 use crate::layout::SLICES;
 
-/// Readings of a page that does not hold what was written, after the first; writings of one that is refused likewise.
+/// How often a page that fails is read after the first time, and how often a refused page is written again.
 pub(super) const AGAIN: u32 = 2;
-/// Time after which failing places of a chunk are tried no more than [`AGAIN`].
+/// After this time failing places of a chunk are tried at most [`AGAIN`] times.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// The share of pages that fail at first and hold then, from which on it is the way that errs and not single places.
+/// From this share of pages on that fail once and hold later, the way errs; below it, single places do.
 const OF_THE_WAY: f64 = 0.005;
-/// Pages of a slice that may fail by errors of the way.
+/// Pages of a slice that may fail by errors of the way alone, in the mean.
 const WRONG: f64 = 0.0001;
 /// The most readings or writings of a page.
 const MOST: u32 = 60;
 
-/// What of late was tried again.
+/// Pages of the last cycle, and what was tried again.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Again {
     /// Pages that were read or written.
     pages: u64,
-    /// Of these, what failed at first and held then.
+    /// Those that failed at first and held later.
     passed: u64,
-    /// Tries of those pages after the first.
+    /// How often these pages were tried after the first time.
     tries: u64,
 }
 
@@ -38,7 +38,7 @@ impl Again {
         self.pages += pages;
     }
 
-    /// Pages that failed at first held in the try of this number after the first.
+    /// Notes pages that failed at first and held in this try, counted after the first.
     pub(super) fn passed(&mut self, pages: usize, tries: u32) {
         self.passed += pages as u64;
         self.tries += pages as u64 * u64::from(tries);

@@ -17,9 +17,9 @@ use crate::stamp::{SECTOR, Stamp, mixed};
 /// Pages of a slice that are tried where what was written last does not hold, and how many times as many are looked at.
 const SAMPLES: usize = 8;
 const SPREAD: usize = 4;
-/// Times that what a page held is written back: a way that fails half of its writes fails that often once in a million times.
+/// How often a page is written back. A way that fails half of its writes fails 20 in a row once in a million times.
 const MOST_BACK: u32 = 20;
-/// Draws for each page that is wanted anywhere.
+/// Draws for each wanted page of the area.
 const DRAWS: usize = 8;
 /// Most pages at the end of a slice among which one that never failed is looked for.
 const MOST_SAMPLES: usize = 1024;
@@ -96,7 +96,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         self.state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
     }
 
-    /// Pages all over the area that never failed, each once, with the places of their slices in the order of writing.
+    /// Distinct pages of the whole area that never failed, each with the index of its slice in the order of writing.
     fn anywhere(&self, task: Task) -> impl Iterator<Item = (u64, u64)> + use<M, K> {
         let layout = *self.state.layout();
         let mut pages = BTreeSet::new();
@@ -117,7 +117,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         places.into_iter()
     }
 
-    /// Puts back what looks of this slice, which a kill ended, left in slices that were written before.
+    /// Puts back pages of earlier slices in which a look that was killed left other content.
     pub(super) fn put_back(&mut self, task: Task) -> Result<(), Left> {
         let samples = (0..task.index).flat_map(|index| self.samples(Task { index, ..task })).collect::<Vec<_>>();
         let anywhere = self.anywhere(task).filter(|(index, _)| *index < task.index).map(|(_, page)| page);

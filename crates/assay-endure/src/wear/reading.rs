@@ -1,4 +1,4 @@
-//! Reading a chunk: what fails is read again, between looks at other places, and what fails each time has failed.
+//! Reading a chunk. Failing pages are read again, between looks at other places; a sector that fails each time has failed.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -47,8 +47,8 @@ impl Failing {
         self.holds.contains(&false)
     }
 
-    /// How a sector failed most often, since the way may err, too; none where it held. Of as many readings an error says least,
-    /// and zeros say less than the rest.
+    /// The most frequent failure of a sector, since the way may err, too; `None` where it held once. Where two are equally
+    /// frequent, zeros count before an error, and any other kind before zeros.
     fn kind(&self, sector: usize) -> Option<FailureKind> {
         let rank = |kind: FailureKind| match kind {
             FailureKind::Unreadable => 0,
@@ -139,8 +139,8 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         failing.iter().flat_map(of_page).collect()
     }
 
-    /// Reads failing pages several times: as many as it takes, by how often pages hold that failed at first. What fails before other
-    /// places hold and after it is the place.
+    /// Reads failing pages again, as often as [`Again`](super::again::Again) asks for, then looks at other places and reads once
+    /// more: a page has failed where it fails before and after other places hold.
     fn failed_pages(
         &mut self,
         task: Task,

@@ -299,7 +299,7 @@ fn a_log_older_than_the_medium_is_no_fault_of_the_medium() {
     assert_eq!(wear.look(), Some(Trouble::LogBehind));
 }
 
-/// The log is behind in a slice of writing, before anything is written. One that is two slices behind writes the same again.
+/// An older log is noticed before anything is written. A log that is two slices behind is not: these slices are written again.
 #[test]
 fn a_medium_that_is_a_cycle_ahead_of_the_log_is_not_written() {
     for load in loads() {
@@ -510,7 +510,7 @@ fn a_medium_that_keeps_its_last_part_alone_dies_of_its_losses() {
     }
 }
 
-/// A way that fails one reading in four, or one operation in four, in the same way each time, wears no medium.
+/// A way that fails one reading or one operation in four does not wear a medium.
 #[test]
 fn a_way_that_fails_now_and_then_adds_no_failure() {
     for event in [Event::ReadsZeros(4), Event::ReadsZeros(10), Event::Errs(4), Event::Errs(10)] {

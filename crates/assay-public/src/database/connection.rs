@@ -54,7 +54,7 @@ pub enum DatabaseError {
     /// It cannot be reached, or the connection was lost: the same may work later.
     #[error("the database cannot be reached: {0}")]
     Away(String),
-    /// Its address is none, or the way to it is not protected.
+    /// Its address is malformed, or the way to it is not protected.
     #[error("{0}")]
     Address(String),
     /// It was reached and refuses.

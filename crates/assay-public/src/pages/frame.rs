@@ -123,7 +123,7 @@ pub(super) enum Holds {
     Sentences,
 }
 
-/// A table, of which the first cell of a row says what the row is. Where the page is narrow, the cells stand under each other.
+/// A table. The first cell of a row names the row. On a narrow page the cells of a row stand below each other.
 pub(super) fn table(
     first: &str,
     others: &[(&str, Holds)],

@@ -10,7 +10,7 @@ const MODELS: [&str; 4] =
     ["Card A", "Card B", "Ultra & <b>Pro 2\"", "a-name-without-a-place-where-it-may-be-broken-64GB"];
 const BOARDS: [&str; 2] = ["Raspberry Pi 5 Model B Rev 1.0", "Radxa ROCK 5B"];
 
-/// A server with models, of which one is confirmed, on two boards, with prices; one record is held, and one was taken back.
+/// A server with models on two boards, with prices. One model is confirmed; one record is held, and one was withdrawn.
 fn stocked(directory: &std::path::Path) -> (Server, String) {
     let database = sqlite(directory);
     let tokens = ["alice", "bob", "carol"].map(|name| (name, account(&database, name)));

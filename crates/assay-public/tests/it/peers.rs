@@ -29,8 +29,8 @@ impl Postgres {
         Some(server)
     }
 
-    /// One that also listens at 127.0.0.1, by TLS alone; its port, and the certificate of who signed its own, which is for
-    /// `localhost`.
+    /// A server that also listens at 127.0.0.1, by TLS alone. Returns its port and the certificate of the authority that signed
+    /// its own, which is for `localhost`.
     #[allow(dead_code)] // The measurements do not.
     pub fn start_with_tls() -> Option<(Self, u16, PathBuf)> {
         let mut server = Self::made()?;

@@ -1,4 +1,4 @@
-//! What identifies somebody or something is in no answer, file, page or log. Seeds are planted in records; then every page that a
+//! No answer, file, page or log identifies a person or a unit. Seeds are planted in records; then every page that a
 //! link leads to, every answer of the API, the open data unpacked, the databases, a backup, a copy and the log are searched.
 
 use std::collections::BTreeSet;
@@ -156,7 +156,7 @@ fn suite(database: &str, directory: &Path) {
     search("what a copy tells", told.as_bytes(), &secrets, &mut found);
     let backup = directory.join("backup.sqlite");
     good(&["backup", "--database", copied.to_str().unwrap(), backup.to_str().unwrap()]);
-    // A connection that is lost in the middle is logged without a word about who asked.
+    // The log of a lost connection does not name the client.
     assert!(put(server.address, "0", &id_of(11), b"{").is_some());
     assert!(server.stop());
     let count = search_files(directory, &secrets, &mut found);

@@ -42,7 +42,7 @@ impl Server {
         Self::logged(database, more, Stdio::inherit())
     }
 
-    /// One whose messages go somewhere.
+    /// A server whose messages are kept.
     pub fn logged(database: &str, more: &[&str], log: Stdio) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_assay-public"))
             .args(["serve", "--listen", "127.0.0.1:0", "--database", database])

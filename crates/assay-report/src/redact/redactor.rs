@@ -291,7 +291,7 @@ impl Pass<'_> {
         let known = || self.known.whole(text).map(str::to_owned);
         let other = || self.units.iter().find_map(|units| units.get(&text.to_lowercase())).cloned();
         let named = || named_identity(name).map(|kind| self.key.name(kind, text));
-        // Whoever wrote it may have written down an address, too.
+        // A user may have written an address in it.
         let formed = || scrubbed(&self.known.replaced_in_label(text), &self.known, self.key);
         known().or_else(other).or_else(named).unwrap_or_else(formed)
     }
