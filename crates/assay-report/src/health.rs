@@ -6,7 +6,7 @@
 
 use assay_core::health::{Bad, Counter, CounterKind, Unit};
 use assay_core::medium::Medium;
-use assay_core::text::clean;
+use assay_core::text::{clean, harmless};
 use assay_core::units::{Bytes, counted, grouped};
 
 /// The value at which type A or B memory is beyond its life.
@@ -96,6 +96,14 @@ fn value(kind: CounterKind, value: i64) -> String {
     }
 }
 
+/// The words and the value of a counter by the name that records give it; of a newer kind, the name and the number.
+pub(crate) fn by_name(name: &str, number: i64) -> (String, String) {
+    match serde_json::from_value(name.into()).unwrap_or(CounterKind::Unknown) {
+        CounterKind::Unknown => (harmless(name), grouped(number)),
+        kind => (kind.words().to_owned(), value(kind, number)),
+    }
+}
+
 /// Counters that got worse meanwhile: `media error 3 → 5`; `None` where none did.
 pub(crate) fn changes(medium: &Medium) -> Option<String> {
     let change = |counter: &Counter| {
@@ -138,6 +146,14 @@ mod tests {
         let mut medium = Medium::unknown("/dev/sda");
         medium.health = health.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         medium
+    }
+
+    #[test]
+    fn a_counter_is_named_as_people_call_it() {
+        let of = |name, number| by_name(name, number);
+        assert_eq!(of("life_used_a_tenths", 2), ("life used (type A)".to_owned(), "10 to 20 % used".to_owned()));
+        assert_eq!(of("media_errors", 1234).1, "1 234");
+        assert_eq!(of("quarks\u{1b}[31m", 3), (harmless("quarks\u{1b}[31m"), "3".to_owned()));
     }
 
     #[test]

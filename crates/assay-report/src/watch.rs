@@ -9,6 +9,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::document::{Block, Cell, Data, Document, Table, TableRow, left, number, right, wrapped};
+use crate::health;
 
 /// Media that are shown in full; of more, only those that a person has to look at.
 const IN_FULL: usize = 6;
@@ -105,7 +106,10 @@ fn items(status: &Status) -> Vec<(String, String)> {
         add("skipped", format!("{}, as {}{more}", date(skipped.at), skip(skipped.reason)));
     }
     if !status.counters.is_empty() {
-        let counters = status.counters.iter().map(|(name, value)| format!("{} {value}", harmless(name)));
+        let counters = status.counters.iter().map(|(name, number)| {
+            let (words, value) = health::by_name(name, *number);
+            format!("{words} {value}")
+        });
         add("health", counters.collect::<Vec<_>>().join(", "));
     }
     if let Some(last) = status.events.last() {
@@ -290,7 +294,10 @@ pub fn event(watch: &str, medium: &str, event: &Event) -> String {
         What::Missed { first_day, nights } => {
             format!("was not measured for {} from {} on", counted(*nights as usize, "night"), date_of_day(*first_day))
         }
-        What::Counter { name, before, now } => format!("{} went from {before} to {now}", harmless(name)),
+        What::Counter { name, before, now } => {
+            let ((words, before), (_, now)) = (health::by_name(name, *before), health::by_name(name, *now));
+            format!("{words}: {before} → {now}")
+        }
         What::Failed => "failed while it was measured".to_owned(),
     };
     format!("{} {medium} ({}): {what}", date_of_day(event.day), clean(watch))

@@ -53,7 +53,7 @@ fn an_event_is_a_message_and_ends_when_it_is_acknowledged() {
     std::fs::write(kept(&place), value.to_string()).unwrap();
     let status = run(place.assay(["watch", "status"]));
     assert_eq!(status.code, Some(1), "{}", status.stdout);
-    assert!(status.stdout.contains("life_time[0] went from 1 to 2"), "{}", status.stdout);
+    assert!(status.stdout.contains("life_time[0]: 1 → 2"), "{}", status.stdout);
     run(place.assay(["watch", "ack", "card/9"])).refuses(2, &["card/9", "open are card/1"]);
     run(place.assay(["watch", "ack", "card/1"])).succeeds();
     run(place.assay(["watch", "status"])).succeeds();
