@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_analysis::fleet::FleetRun;
 use assay_analysis::survive::{Lives, Unit as LifeUnit};
 use assay_analysis::{Load, UnitNote, loads_named};
+use assay_core::endurance::Endurance;
 use assay_core::observation::Observation;
 use assay_core::text::{self, harmless, quoted};
 use assay_pictures::{Drawing, PNG_SCALE};
@@ -167,6 +168,17 @@ impl Target {
             let labels = part["labels"].as_object().into_iter().flatten();
             unit.labels = labels.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
         }
+    }
+
+    /// A test of endurance as it may go there. The id tells tests apart, and is no serial number; the model of a loop device is the
+    /// path of its file.
+    pub(crate) fn redact_worn(&self, test: &mut Endurance) {
+        let Some(redactor) = self.redactor.as_ref().filter(|redactor| !redactor.keeps_identities()) else { return };
+        test.unit = None;
+        test.labels.clear();
+        let mut part = json!({ "medium": { "model": test.model } });
+        redactor.value(&mut part);
+        test.model = part["medium"]["model"].as_str().map(str::to_owned);
     }
 
     /// Watched media as they may go there: without serial numbers, paths and what the system said.

@@ -23,6 +23,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     print_bytes(&[text.as_bytes(), end.as_bytes()].concat())
 }
 
+/// The same with lines that break between words, on a terminal.
+pub(crate) fn print_wrapped(text: &str) -> Result<(), Failure> {
+    let out = std::io::stdout();
+    if out.is_terminal() { print(&wrapped(text, stdout_style().width)) } else { print(text) }
+}
+
 /// Why events were lost: the first reason.
 static LOST: Mutex<Option<Failure>> = Mutex::new(None);
 

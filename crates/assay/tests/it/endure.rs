@@ -272,6 +272,10 @@ fn copies_damaged_logs_and_files_on_the_medium_are_named() {
     let one = lab!(TEST, file(&place, "one.img", BYTES as u64));
     let one = one.path().to_str().unwrap().to_owned();
     let test = only(endure(&place, &[&one, "--overwrite", &one, "--until", "1 cycle", "--json", "-q"]).succeeds());
+    // A picture may be shared: the model of a loop device is the path of its file.
+    endure(&place, &["--status", "-o", "map.svg"]).succeeds();
+    let map = fs::read_to_string(place.path().join("map.svg")).unwrap();
+    assert!(map.contains(&test.id[..8]) && !map.contains(&*place.path().to_string_lossy()), "{map}");
     // A copy of the medium.
     fs::copy(place.path().join("one.img"), place.path().join("two.img")).unwrap();
     let two = lab!(TEST, LoopDevice::attach(&place.path().join("two.img"), false));

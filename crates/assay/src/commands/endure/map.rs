@@ -29,11 +29,7 @@ pub(super) fn draw(args: &EndureArgs, log: &Path) -> Result<(), Failure> {
         }
     })
     .map_err(|error| log_failure(log, &error))?;
-    // A file may be shared: the id tells tests apart, and is no serial number.
-    if !args.file.identities {
-        test.unit = None;
-        test.labels.clear();
-    }
+    target.redact_worn(&mut test);
     let name = test.model.as_deref().map(clean).filter(|name| !name.is_empty());
     let id = test.id.get(..8).unwrap_or(&test.id);
     let map = WearMap {

@@ -294,7 +294,7 @@ fn show(args: &EndureArgs, tests: &[Endurance]) -> Result<(), Failure> {
     if tests.is_empty() {
         return output::print("no test of endurance was begun: assay endure --help");
     }
-    tests.iter().try_for_each(|test| output::print(&words::summary(test)))
+    tests.iter().try_for_each(|test| output::print_wrapped(&words::summary(test)))
 }
 
 /// Runs all tests, and shows how far they are.
