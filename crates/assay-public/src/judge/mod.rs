@@ -6,5 +6,6 @@ mod others;
 mod worker;
 
 pub use examine::examine;
+pub(crate) use others::median;
 pub use others::{Examined, examined, judge};
 pub use worker::{Judge, judge_waiting, rejudge};

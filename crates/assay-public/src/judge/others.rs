@@ -157,7 +157,8 @@ fn too_fast(iops: f64, others: impl Iterator<Item = (String, String, f64)>) -> O
     (beyond > (DEVIATIONS * spread).max(NEVER_ODD.ln())).then(|| beyond.exp())
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// The middle value, or the mean of the two in the middle; `None` of no values.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let (lower, upper) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
     Some((lower + upper) / 2.0)

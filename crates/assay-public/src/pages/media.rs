@@ -16,6 +16,7 @@ use crate::answers::{Asked, Named, of_snapshot};
 use crate::api::Words;
 use crate::classes;
 use crate::digest::{Entry, Text};
+use crate::judge::median;
 use crate::snapshot::{CONFIRMED, Model, Snapshot};
 
 pub(crate) async fn models(State(app): Shared, asked: Of<Asked<Words>>, headers: HeaderMap) -> Answer {
@@ -111,7 +112,7 @@ fn of_model(model: &Model) -> Markup {
     }
 }
 
-/// The figures of the units under each load: the lowest, the middle and the highest. A unit counts once, by its newest record.
+/// The figures of the units under each load: the lowest, the median and the highest. A unit counts once, by its newest record.
 fn spread(entries: &[Arc<Entry>]) -> Markup {
     let mut loads: BTreeMap<&Text, HashMap<*const u8, (&str, f64)>> = BTreeMap::new();
     for entry in entries {
@@ -139,10 +140,10 @@ fn spread(entries: &[Arc<Entry>]) -> Markup {
     table("Load", &columns, loads.into_iter().map(row))
 }
 
-/// The lowest, the middle and the highest.
-fn of_all(mut values: Vec<f64>) -> [Option<f64>; 3] {
-    values.sort_by(f64::total_cmp);
-    [0, values.len() / 2, values.len().saturating_sub(1)].map(|at| values.get(at).copied())
+/// The lowest, the median and the highest.
+fn of_all(values: Vec<f64>) -> [Option<f64>; 3] {
+    let (low, high) = (values.iter().copied().reduce(f64::min), values.iter().copied().reduce(f64::max));
+    [low, median(values), high]
 }
 
 fn genuineness(entries: &[Arc<Entry>]) -> Markup {
@@ -304,4 +305,16 @@ pub(crate) async fn host(State(app): Shared, name: Of<Named>, headers: HeaderMap
         Some(frame("/hosts", &name, &body))
     };
     Ok(of_snapshot(&app, &headers, HTML, page).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_two_units_is_between_them() {
+        assert_eq!(of_all(vec![143.0, 76.0]), [76.0, 109.5, 143.0].map(Some));
+        assert_eq!(of_all(vec![3.0, 1.0, 2.0]), [1.0, 2.0, 3.0].map(Some));
+        assert_eq!(of_all(Vec::new()), [None; 3]);
+    }
 }
