@@ -148,6 +148,28 @@ impl Layout {
         slice * CELLS_OF_SLICE..(slice + 1) * CELLS_OF_SLICE
     }
 
+    /// The numbers of the pages of a slice of writing: their places in the order of random blocks, or themselves.
+    pub(crate) fn numbers_of(&self, task: Task) -> Range<u64> {
+        match self.load {
+            WearLoad::RandomSync { .. } => part(self.pages, SLICES, task.index),
+            WearLoad::Whole | WearLoad::Other => self.slice(task.slice(self.unit)),
+        }
+    }
+
+    /// The page of such a number.
+    pub(crate) fn page_of(&self, task: Task, number: u64) -> u64 {
+        match self.load {
+            WearLoad::RandomSync { .. } => block_at(self.unit, task.cycle, number, self.pages),
+            WearLoad::Whole | WearLoad::Other => number,
+        }
+    }
+
+    /// The pages of a slice of writing, in their order.
+    pub(crate) fn written_by(&self, task: Task) -> impl DoubleEndedIterator<Item = u64> + use<> {
+        let layout = *self;
+        self.numbers_of(task).map(move |number| layout.page_of(task, number))
+    }
+
     /// The cycle whose stamp a page holds when all tasks before `task` are done; 0 if it was not written yet. While
     /// the slice of `task` itself is written this is not known for its pages.
     #[must_use]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::endurance::WearLoad;
 
-use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task, block_at};
+use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, Phase, SLICES, Task};
 use crate::medium::{Fault, Medium, Trouble};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
@@ -62,15 +62,20 @@ enum Shown {
 /// Reads places that should hold what was written. The first that does is enough.
 pub(crate) fn look(medium: &mut dyn Medium, state: &State, task: Task, readings: Readings, page: &mut [u8]) -> Looked {
     let first = places(state, task, PLACES);
-    match look_at(medium, state, task, &first, readings, page) {
-        Looked::Trouble(trouble @ (Trouble::OnlyErrors | Trouble::LostAll)) => {
-            match few_hold(medium, state, task, &first, page) {
-                Ok(true) => Looked::Holds,
-                Ok(false) => Looked::Trouble(trouble),
-                Err(trouble) => Looked::Trouble(trouble),
-            }
-        }
-        looked => looked,
+    let looked = look_at(medium, state, task, &first, readings, page);
+    let more_may_hold = match looked {
+        Looked::Trouble(Trouble::OnlyErrors | Trouble::LostAll) => true,
+        // In the first cycle a medium that loses nearly all still shows what an earlier test left.
+        Looked::Trouble(Trouble::Exchanged) => task.cycle == 1,
+        _ => false,
+    };
+    if !more_may_hold {
+        return looked;
+    }
+    match few_hold(medium, state, task, &first, page) {
+        Ok(true) => Looked::Holds,
+        Ok(false) => looked,
+        Err(trouble) => Looked::Trouble(trouble),
     }
 }
 
@@ -178,25 +183,27 @@ const LATER: u64 = 64;
 /// The number of slices by which a medium may be ahead of the log: the slice under way, and one whose entry a power cut lost.
 const AHEAD: u64 = 2;
 
+/// Pages of a slice that are read for it: the first, and as many that are spread over it, since any of them may have died.
+const OF_SLICE: u64 = 4;
+
 /// Whether the medium holds what is later than the log: then the log is an older copy, and what the medium holds must not be
-/// taken for lost. Read are the first pages that the next cycle writes, the first pages of the slices of this cycle that are not
-/// under way yet, and pages all over the area.
+/// taken for lost. Read are pages of the first slice that the next cycle writes, of the slices of this cycle that are not under
+/// way yet, and of all the area.
 pub(crate) fn holds_later(medium: &mut dyn Medium, state: &State, task: Task, page: &mut [u8]) -> bool {
     let layout = *state.layout();
-    let first = |task: Task| -> Vec<u64> {
-        match layout.load {
-            WearLoad::RandomSync { .. } => {
-                let place = layout.pages * task.index / SLICES;
-                (place..place + 4).map(|place| block_at(layout.unit, task.cycle, place, layout.pages)).collect()
-            }
-            WearLoad::Whole | WearLoad::Other => vec![layout.slice(task.slice(layout.unit)).start],
-        }
+    let some_of = |task: Task| {
+        let numbers = layout.numbers_of(task);
+        let step = ((numbers.end - numbers.start) / OF_SLICE).max(1) as usize;
+        let first = layout.written_by(task).take(OF_SLICE as usize);
+        first.chain(numbers.step_by(step).skip(1).map(move |number| layout.page_of(task, number)))
     };
-    let next = first(Task { cycle: task.cycle + 1, ..Task::FIRST });
+    let next = some_of(Task { cycle: task.cycle + 1, ..Task::FIRST });
     let from = if task.phase == Phase::Write { task.index + AHEAD } else { SLICES };
-    let of_cycle = (from..SLICES).flat_map(|index| first(Task { index, ..task })).map(|page| (page, task.cycle - 1));
+    let of_cycle = (from..SLICES).flat_map(|index| some_of(Task { index, ..task })).map(|page| (page, task.cycle - 1));
     let anywhere = (0..LATER).map(|draw| mixed(layout.unit ^ draw, task.cycle) % layout.pages);
-    next.into_iter().chain(anywhere).map(|page| (page, task.cycle)).chain(of_cycle).any(|(number, latest)| {
+    let began = Instant::now();
+    let in_time = |_: &(u64, u64)| began.elapsed() <= PATIENCE;
+    of_cycle.chain(next.chain(anywhere).map(|page| (page, task.cycle))).take_while(in_time).any(|(number, latest)| {
         let is_later =
             |stamp: Stamp| stamp.unit == layout.unit && stamp.address == number * PAGE_SECTORS && stamp.round > latest;
         medium.read(number * PAGE_BYTES, page).is_ok() && Stamp::read(&page[..SECTOR]).is_some_and(is_later)

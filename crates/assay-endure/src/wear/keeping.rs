@@ -1,14 +1,13 @@
 //! Whether a medium keeps what is written to it: where a place does not, other places are tried.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::time::Instant;
 
-use assay_core::endurance::{FailureKind, WearLoad};
+use assay_core::endurance::FailureKind;
 
 use super::again::AGAIN;
 use super::{Left, Wear};
-use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, SLICES, Task, block_at};
+use crate::layout::{Layout, PAGE_BYTES, PAGE_SECTORS, SLICES, Task};
 use crate::log::Keep;
 use crate::medium::{Fault, Medium, Refused, Trouble};
 use crate::sentinel::{self, Readings};
@@ -39,7 +38,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     /// hold is written again: reading finds it.
     pub(super) fn taken(&mut self, task: Task) -> Result<(), Left> {
         let layout = *self.state.layout();
-        let last = self.places_of(task).rev().take(MOST_SAMPLES).find(|page| self.is_fine(*page));
+        let last = self.state.layout().written_by(task).rev().take(MOST_SAMPLES).find(|page| self.is_fine(*page));
         let Some(last) = last else { return Ok(()) };
         for _ in 0..=AGAIN {
             if self.holds_page(layout, last, task.cycle)? {
@@ -86,12 +85,6 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         Err(Left::Trouble(if accepted { Trouble::DropsWrites } else { Trouble::RefusesWrites }))
     }
 
-    /// The pages of a slice of writing, in their order.
-    fn places_of(&self, task: Task) -> impl DoubleEndedIterator<Item = u64> + use<M, K> {
-        let layout = *self.state.layout();
-        numbers_of(&layout, task).map(move |number| page_of(&layout, task, number))
-    }
-
     fn is_fine(&self, page: u64) -> bool {
         self.state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
     }
@@ -104,9 +97,9 @@ impl<M: Medium, K: Keep> Wear<M, K> {
         for draw in 0..(DRAWS * sentinel::MORE) as u64 {
             let drawn = mixed(layout.unit ^ !draw, task.cycle * SLICES + task.index);
             let slice = Task { index: drawn % SLICES, ..task };
-            let numbers = numbers_of(&layout, slice);
+            let numbers = layout.numbers_of(slice);
             let number = numbers.start + drawn / SLICES % (numbers.end - numbers.start);
-            let page = page_of(&layout, slice, number);
+            let page = layout.page_of(slice, number);
             if self.is_fine(page) && pages.insert(page) {
                 places.push((slice.index, page));
             }
@@ -153,7 +146,7 @@ impl<M: Medium, K: Keep> Wear<M, K> {
     fn spread(&self, task: Task, count: usize) -> impl Iterator<Item = u64> + use<M, K> {
         let all = self.state.layout().pages / SLICES;
         let step = (all as usize / count).max(1);
-        let spread = self.places_of(task).step_by(step).take(2 * count);
+        let spread = self.state.layout().written_by(task).step_by(step).take(2 * count);
         spread.filter(|page| self.is_fine(*page)).collect::<Vec<_>>().into_iter()
     }
 
@@ -217,20 +210,5 @@ impl<M: Medium, K: Keep> Wear<M, K> {
             }
         }
         Ok(false)
-    }
-}
-
-/// The numbers of the pages of a slice of writing: their places in the order of random blocks, or themselves.
-fn numbers_of(layout: &Layout, task: Task) -> Range<u64> {
-    match layout.load {
-        WearLoad::RandomSync { .. } => layout.pages * task.index / SLICES..layout.pages * (task.index + 1) / SLICES,
-        WearLoad::Whole | WearLoad::Other => layout.slice(task.slice(layout.unit)),
-    }
-}
-
-fn page_of(layout: &Layout, task: Task, number: u64) -> u64 {
-    match layout.load {
-        WearLoad::RandomSync { .. } => block_at(layout.unit, task.cycle, number, layout.pages),
-        WearLoad::Whole | WearLoad::Other => number,
     }
 }

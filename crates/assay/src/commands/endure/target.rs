@@ -250,7 +250,8 @@ pub(super) fn known_log(path: &Path, id: &str, logs: &Path) -> Result<PathBuf, F
         return Ok(file);
     }
     Err(Failure::usage(format!(
-        "{}: it holds what test {id} wrote, whose log is not here ({}); copy it here from the other machine",
+        "{}: it holds what test {id} wrote, whose log is not here ({}); copy it here from the machine of that test, or begin \
+         a new one without --resume",
         shown(path),
         shown(&file)
     )))

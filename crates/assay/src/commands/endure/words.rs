@@ -73,7 +73,11 @@ pub(super) fn summary(test: &Endurance) -> String {
         test.load.name(),
         counted(usize::try_from(test.cycles).unwrap_or(usize::MAX), "cycle"),
         Bytes(test.written_bytes),
-        end(test.end)
+        match test.end {
+            LifeEnd::Running if test.written_bytes == 0 =>
+                "no slice is written yet; if nothing does, begin anew".to_owned(),
+            other => end(other),
+        }
     )];
     if test.failed_sectors > 0 {
         lines.push(format!(
