@@ -180,14 +180,20 @@ fn every_command_with_json_has_a_published_schema() {
     assert!(gone.is_empty(), "{gone:?} are no commands");
 }
 
+/// The name of a schema that has that of its command.
+fn named_like(command: &str) -> String {
+    command.replace("assay ", "").replace(" --", "-").replace(' ', "-")
+}
+
 #[test]
-fn the_page_of_documents_lists_them_all() {
+fn the_page_of_documents_lists_all_that_are_not_named_like_their_command() {
     let page = std::fs::read_to_string(directory().join("../docs/json.md")).unwrap();
     let missing: Vec<String> = documents()
         .iter()
         .flat_map(|document| {
             let link = format!("../schemas/{}-v1.json", document.name);
-            document.commands.iter().map(move |command| (link.clone(), command.replace("any command", "")))
+            let others = document.commands.iter().filter(move |command| named_like(command) != document.name);
+            others.map(move |command| (link.clone(), command.replace("any command", "")))
         })
         .filter(|(link, command)| {
             !page.lines().any(|line| line.contains(link.as_str()) && line.contains(command.trim()))
