@@ -246,6 +246,9 @@ pub(crate) fn log_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
+/// Blocks of a ledger whose whole area is written at once, 1 GiB. Without a bound on writes under way 400 of them take seconds.
+const AREA: u64 = 1 << 18;
+
 pub(crate) fn ledger_seeds() -> Vec<Vec<u8>> {
     use assay_powercut::{Begin, Entry};
     let begin = |blocks| {
@@ -280,13 +283,13 @@ pub(crate) fn ledger_seeds() -> Vec<Vec<u8>> {
         all.extend(frame(entry));
         all
     });
-    let fills: Vec<Entry> = (1..400).map(|number| Entry::Fill { number, runs: vec![(0, 1 << 20)] }).collect();
+    let fills: Vec<Entry> = (1..400).map(|number| Entry::Fill { number, runs: vec![(0, AREA)] }).collect();
     vec![
         bytes(&whole),
         file,
         // Many runs of the whole area, in one entry and in many.
-        bytes(&[begin(1 << 20), round.clone(), Entry::Fill { number: 1, runs: vec![(0, 1 << 20); 5000] }]),
-        bytes(&[vec![begin(1 << 20), round], fills].concat()),
+        bytes(&[begin(AREA), round.clone(), Entry::Fill { number: 1, runs: vec![(0, AREA); 5000] }]),
+        bytes(&[vec![begin(AREA), round], fills].concat()),
         bytes(&[begin(u64::MAX)]),
     ]
 }
