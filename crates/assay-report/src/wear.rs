@@ -14,7 +14,7 @@ pub fn document(test: &Endurance, map: &WearMap) -> Document {
     let finding =
         drawing.as_ref().map_or_else(|| "no cycle was read yet".to_owned(), |drawing| drawing.title().to_owned());
     let mut blocks: Vec<Block> = drawing.map(|drawing| Block::Picture(Box::new(drawing))).into_iter().collect();
-    blocks.push(Block::Table(milestones(test)));
+    blocks.extend(milestones(test).map(Block::Table));
     if !test.rest_reads.is_empty() {
         blocks.push(Block::Table(at_rest(&test.rest_reads)));
     }
@@ -26,7 +26,8 @@ fn shown(number: u64) -> String {
     grouped(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn milestones(test: &Endurance) -> Table {
+/// What was reached; `None` where nothing was.
+fn milestones(test: &Endurance) -> Option<Table> {
     let reached = &test.milestones;
     let marks = [
         ("first error", reached.first_error),
@@ -37,13 +38,12 @@ fn milestones(test: &Endurance) -> Table {
         ("50 %", reached.half),
         ("death", reached.death),
     ];
-    let row = |(name, at): (&str, Option<Reached>)| {
-        let (cycle, bytes) = at
-            .map_or(("–".to_owned(), "–".to_owned()), |at| (shown(at.cycle), Bytes(at.written_bytes).to_string()));
-        TableRow::Cells(vec![name.into(), cycle.into(), bytes.into()])
+    let row = |(name, at): (&str, Reached)| {
+        TableRow::Cells(vec![name.into(), shown(at.cycle).into(), Bytes(at.written_bytes).to_string().into()])
     };
+    let rows: Vec<_> = marks.into_iter().filter_map(|(name, at)| Some(row((name, at?)))).collect();
     let columns = vec![left("reached"), right("in cycle"), right("after")];
-    Table { caption: "Milestones".to_owned(), columns, rows: marks.map(row).into() }
+    (!rows.is_empty()).then(|| Table { caption: "Milestones".to_owned(), columns, rows })
 }
 
 fn at_rest(reads: &[RestRead]) -> Table {
@@ -96,10 +96,36 @@ fn items(test: &Endurance) -> Vec<(String, String)> {
         ("written", Bytes(test.written_bytes).to_string()),
         (
             "failed",
-            format!("{} of {} sectors: {}", shown(test.failed_sectors), shown(test.sectors), kinds(&test.kinds)),
+            match test.failed_sectors {
+                0 => format!("none of {} sectors", shown(test.sectors)),
+                failed => format!("{} of {} sectors: {}", shown(failed), shown(test.sectors), kinds(&test.kinds)),
+            },
         ),
         ("held again", format!("{} readings", shown(test.healed))),
         ("end", end),
     ];
     items.into_iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| (label.to_owned(), text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A milestone that was not reached has no row: alone in the table it would look like one that was.
+    #[test]
+    fn milestones_are_those_that_were_reached() {
+        let mut test: Endurance = serde_json::from_str(
+            r#"{"schema": 1, "id": "00ff", "started": "2026-11-29T12:00:00Z", "updated": "2026-11-29T13:00:00Z", "model": null,
+                "unit": null, "capacity_bytes": 67108864, "area_bytes": 67108864, "load": {"load": "whole"}, "cycles": 3,
+                "written_bytes": 201326592, "uncounted_bytes": 0, "read_bytes": 201326592, "failed_sectors": 0, "sectors": 131072,
+                "kinds": {}, "healed": 0, "milestones": {"first_error": null, "per_mille": null, "one_percent": null,
+                "ten_percent": null, "quarter": null, "half": null, "death": null}, "end": {"state": "running"}, "labels": {}}"#,
+        )
+        .unwrap();
+        let text = |test: &Endurance| format!("{:?}", document(test, &WearMap::default()).blocks);
+        assert!(!text(&test).contains("Milestones"), "{}", text(&test));
+        assert!(text(&test).contains("none of 131"), "{}", text(&test));
+        test.milestones.first_error = Some(Reached { cycle: 2, written_bytes: 70_000_000 });
+        assert!(text(&test).contains("first error") && !text(&test).contains("death"), "{}", text(&test));
+    }
 }

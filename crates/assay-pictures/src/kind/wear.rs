@@ -77,14 +77,14 @@ pub fn wear_map(map: &WearMap) -> Option<Drawing> {
             from += run.len();
         }
     }
-    sheet.drawing.text(EDGE, top - 7.0, LABEL, MUTE, Anchor::Start, "address");
+    sheet.drawing.text(EDGE, top - 12.0, LABEL, MUTE, Anchor::Start, "address");
     for quarter in 0..=4 {
         let y = top + (bottom - top) * f64::from(quarter) / 4.0;
         let label = format!("{} %", quarter * 25);
         sheet.drawing.text(left - 6.0, y + 4.0, LABEL, MUTE, Anchor::End, &label);
     }
     let across = Scale::new([map.cycles as f64 / 1.06], left, right);
-    sheet.across(&across, bottom, bottom, "cycle", 7);
+    sheet.across(&across, bottom, bottom, "cycle", map.cycles.min(7) as usize);
     let (mut x, mut key) = (left, bottom + 48.0);
     let occurs = |kind: usize| map.changes.iter().any(|change| change.kind == kind && change.sectors > 0);
     for (_, (name, look)) in map.kinds.iter().zip(&looks).enumerate().filter(|(kind, _)| occurs(*kind)) {
