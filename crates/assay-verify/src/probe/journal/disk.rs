@@ -72,6 +72,14 @@ pub trait DiskFile: std::fmt::Debug + Send {
     /// Where the room is not available.
     fn reserve(&mut self, bytes: u64) -> io::Result<()>;
 
+    /// Gives back the room that was reserved and not used; the length does not change.
+    ///
+    /// # Errors
+    /// The system's answer.
+    fn give_back(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// A second handle of the same file, whatever has its name now.
     ///
     /// # Errors
@@ -196,6 +204,11 @@ impl DiskFile for SystemFile {
         sys::reserve(&self.0, bytes)
     }
 
+    /// Setting the length that a file has frees what lies behind it (ftruncate(2) of ext4, XFS, btrfs, F2FS and tmpfs).
+    fn give_back(&mut self) -> io::Result<()> {
+        self.0.set_len(self.0.metadata()?.len())
+    }
+
     fn again(&self) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(Self(self.0.try_clone()?)))
     }
@@ -309,5 +322,34 @@ pub(crate) fn cannot_read(path: &Path, source: io::Error) -> JournalError {
         io::ErrorKind::NotFound => JournalError::Missing { path: shown(path) },
         io::ErrorKind::InvalidInput => JournalError::NotAJournal { path: shown(path) },
         _ => JournalError::Read { path: shown(path), source },
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn reserved_room_is_given_back_and_no_byte_that_was_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let taken = || std::fs::metadata(&path).unwrap().blocks() * 512;
+        let mut file = SystemDisk.create(&path).unwrap();
+        file.append(&[7; 5000]).unwrap();
+        file.sync().unwrap();
+        let before = taken();
+        file.reserve(8 << 20).unwrap();
+        if taken() < 8 << 20 {
+            println!(
+                "SKIP: reserved_room_is_given_back_and_no_byte_that_was_written: the file system reserves no room"
+            );
+            return;
+        }
+        file.give_back().unwrap();
+        assert!(taken() <= before + 65_536, "{} instead of {before}", taken());
+        file.append(&[8; 10]).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), [vec![7; 5000], vec![8; 10]].concat());
     }
 }

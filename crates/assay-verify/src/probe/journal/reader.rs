@@ -242,7 +242,8 @@ impl Log {
     /// room for the mark, the next session comes to the same result without it.
     pub(crate) fn mark_restored(&mut self, attachment: Option<&str>) {
         let mark = restored_mark(&self.binding, self.entries.len() as u64, attachment);
-        let _ = self.file.append(&mark).and_then(|()| self.file.sync());
+        // Only a journal that is not needed any more is given a length, whatever a disk makes of that.
+        let _ = self.file.append(&mark).and_then(|()| self.file.sync()).and_then(|()| self.file.give_back());
     }
 
     /// Removes the journal, which is no longer needed. Returns whether that succeeded.
