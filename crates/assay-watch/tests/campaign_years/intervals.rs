@@ -11,10 +11,11 @@ fn crossing(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
 
 /// Chance of at most `k` of a Poisson distribution.
 fn poisson(k: u32, mean: f64) -> f64 {
-    let (mut term, mut sum) = ((-mean).exp(), 0.0);
+    // By logarithms: beyond a mean of 745 the first term is too small for a number.
+    let (mut log, mut sum) = (-mean, 0.0);
     for at in 0..=k {
-        sum += term;
-        term *= mean / f64::from(at + 1);
+        sum += log.exp();
+        log += (mean / f64::from(at + 1)).ln();
     }
     sum
 }
@@ -52,6 +53,9 @@ fn exact_intervals_are_those_of_tables() {
     near(rate(0, 1.0).1, 3.6889);
     near(rate(5, 1.0).0, 1.6235);
     near(rate(5, 1.0).1, 11.6683);
+    // 1,060 events 997.141–1125.784.
+    near(rate(1060, 1.0).0, 997.1406);
+    near(rate(1060, 1.0).1, 1125.784);
     // Clopper and Pearson: 9 of 10 0.555–0.9975.
     near(share(9, 10).0, 0.5550);
     near(share(9, 10).1, 0.9975);
