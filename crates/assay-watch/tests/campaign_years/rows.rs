@@ -131,7 +131,7 @@ impl Row {
         let mut rows = Vec::new();
         for spread in [0.01, 0.03, 0.05, 0.10] {
             for correlation in [0.0, 0.3, 0.6] {
-                rows.push(Self { spread, correlation, ..QUIET });
+                rows.push(Self { spread, correlation, missed_aim: spread > 0.04 && correlation > 0.5, ..QUIET });
             }
         }
         let all = Self { missed: 0.1, season: Some((0.002, true)), kernel: Some(0.92), ..QUIET };
@@ -163,7 +163,7 @@ impl Row {
         rows.push(Self { kernel: Some(0.92), truth: fall, missed_aim: true, ..QUIET });
         let tails = Truth::Tails(2.0, 90);
         for (spread, correlation) in [(0.03, 0.3), (0.05, 0.6), (0.10, 0.6)] {
-            rows.push(Self { spread, correlation, truth: tails, missed_aim: spread > 0.09, ..QUIET });
+            rows.push(Self { spread, correlation, truth: tails, missed_aim: spread > 0.04, ..QUIET });
         }
         rows.extend(Self::odd_rows());
         rows
@@ -174,7 +174,7 @@ impl Row {
         let step = Self { correlation: 0.0, truth: Truth::Step(0.9, 5), ..QUIET };
         let season = Self { season: Some((0.002, true)), oddity: Oddity::LateSensor, missed_aim: true, ..QUIET };
         vec![
-            Self { oddity: Oddity::BreakIn, ..step },
+            Self { oddity: Oddity::BreakIn, missed_aim: true, ..step },
             Self { oddity: Oddity::HotFirst, ..step },
             Self { tails: Tails::Bad, ..step },
             Self { tails: Tails::Bad, correlation: 0.3, missed_aim: true, ..step },
