@@ -285,6 +285,26 @@ impl CutKind {
 }
 
 impl CutReport {
+    /// Places that are not as they should be.
+    #[must_use]
+    pub fn damaged(&self) -> u64 {
+        self.lost + self.torn + self.garbage + self.older_damaged + self.unreadable
+    }
+
+    /// Whether a later reading of the same cut is worse than this answer. What changed since a medium was read is not of the
+    /// cut: something else wrote to it. What errs at first and holds then is.
+    #[must_use]
+    pub fn is_worse_in(&self, later: &Self) -> bool {
+        let told = matches!(self.answer, Answer::Kept | Answer::Failed) && self.cut == later.cut;
+        told && match later.answer {
+            Answer::Kept => false,
+            Answer::Failed => later.damaged() > self.damaged(),
+            Answer::CannotTell { reason } => {
+                matches!(reason, Cannot::NotTheMedium | Cannot::LedgerBehind | Cannot::NoCutSeen)
+            }
+        }
+    }
+
     /// Whether another reading would say no more: there is an answer, or there was nothing to ask for.
     #[must_use]
     pub fn is_answered(&self) -> bool {
@@ -342,6 +362,42 @@ pub(crate) fn not_shown(cuts: &[CutReport], flushes: Option<bool>, whole: bool) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn report(answer: Answer, damaged: u64) -> CutReport {
+        let begin = crate::Begin {
+            version: 1,
+            id: "5".to_owned(),
+            started: String::new(),
+            model: None,
+            unit: None,
+            capacity_bytes: 1 << 20,
+            blocks: 256,
+            target: crate::Target::Device,
+            mount_point: None,
+            writers: 1,
+            modes: Vec::new(),
+            labels: BTreeMap::new(),
+        };
+        let state = crate::State::begin(begin).unwrap();
+        let about = crate::Circumstances { at: String::new(), how: CutKind::Command, file_system: None };
+        let checked = crate::judge(&state, Err(Cannot::Gone), about);
+        CutReport { answer, older_damaged: damaged, ..checked.report }
+    }
+
+    #[test]
+    fn what_changed_after_a_check_is_worse_and_what_errs_at_first_is_not() {
+        let cannot = |reason| report(Answer::CannotTell { reason }, 0);
+        let (kept, failed) = (report(Answer::Kept, 0), report(Answer::Failed, 5));
+        assert!(kept.is_worse_in(&failed));
+        assert!(failed.is_worse_in(&report(Answer::Failed, 6)));
+        assert!(kept.is_worse_in(&cannot(Cannot::NotTheMedium)) && kept.is_worse_in(&cannot(Cannot::NoCutSeen)));
+        for (first, later) in [(&failed, &kept), (&failed, &failed), (&kept, &kept), (&kept, &cannot(Cannot::Gone))] {
+            assert!(!first.is_worse_in(later), "{first:?} {later:?}");
+        }
+        // What had no answer gets one.
+        assert!(!cannot(Cannot::Gone).is_worse_in(&failed));
+        assert!(!kept.is_worse_in(&CutReport { cut: 9, ..failed }));
+    }
 
     #[test]
     fn a_cut_counts_where_something_shows_it() {

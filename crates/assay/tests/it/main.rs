@@ -51,6 +51,7 @@ mod originals;
 mod packaging;
 mod pictures;
 mod plan;
+mod powercut;
 mod priorities;
 mod queries;
 mod rank;

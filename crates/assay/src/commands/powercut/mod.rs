@@ -119,6 +119,12 @@ fn known(args: &PowercutArgs, path: &Path, home: &Home, stop: Control) -> Result
     }
     if args.resume {
         home.apart_from(&session.opening)?;
+        if args.overwrite.is_none() {
+            session.opening.refuse_marked()?;
+            if !session.refuse_changed()? {
+                return finish(&session, true);
+            }
+        }
         stopped = session.rounds(None)?;
     }
     finish(&session, stopped)

@@ -8,8 +8,8 @@ use assay_core::units::grouped;
 use assay_endure::Medium;
 use assay_engine::Control;
 use assay_powercut::{
-    BLOCK, Cannot, Circumstances, CutKind, CutReport, Ended, Ledger, Leftover, Load, LoadEnd, Place, Round, Seen, fill,
-    judge, look,
+    BLOCK, Cannot, Checked, Circumstances, CutKind, CutReport, Ended, Ledger, Leftover, Load, LoadEnd, Place, Round,
+    Seen, Target, fill, judge, look,
 };
 use jiff::Timestamp;
 
@@ -18,7 +18,7 @@ use super::target::{Looked, Opened, Opening};
 use super::words;
 use crate::cli::PowercutArgs;
 use crate::ending::Failure;
-use crate::output::{operand, shown};
+use crate::output::{operand, shown, tell_wrapped};
 use crate::progress::Status;
 
 /// Between two looks for a medium that is not back.
@@ -223,7 +223,51 @@ impl Session<'_> {
         }
     }
 
+    /// Judges what is there, and keeps that. An answer stands where a later reading is worse.
     fn judge(&mut self, looked: Looked) -> Result<Option<CutReport>, Failure> {
+        let Some(checked) = self.read(looked) else { return Ok(None) };
+        if let Some(before) = self.answered_before().filter(|before| before.is_worse_in(&checked.report)) {
+            tell_wrapped(&format!(
+                "{}: it changed since cut {} was checked; that answer stands",
+                shown(&self.opening.path),
+                before.cut
+            ));
+            return Ok(Some(before));
+        }
+        let report = checked.report.clone();
+        self.ledger().checked(checked).map_err(ledger_failure)?;
+        Ok(Some(report))
+    }
+
+    /// The report of the last cut, where it has an answer.
+    fn answered_before(&self) -> Option<CutReport> {
+        let ledger = self.ledger();
+        let state = ledger.state();
+        state.cuts().last().filter(|_| !state.is_unchecked()).cloned()
+    }
+
+    /// Refuses to go on over what changed since the last cut was checked. `false` where the user ended it.
+    pub(super) fn refuse_changed(&mut self) -> Result<bool, Failure> {
+        let Some(before) = self.answered_before() else { return Ok(true) };
+        let begin = self.ledger().state().begun().clone();
+        let looked = self.opening.look(Some(&begin));
+        let Some(checked) = self.read(looked) else { return Ok(false) };
+        if before.is_worse_in(&checked.report) {
+            let path = shown(&self.opening.path);
+            let mend = match self.opening.target {
+                Target::Device => format!("; if the test may go on over that, add --overwrite {path}"),
+                Target::File => String::new(),
+            };
+            return Err(Failure::usage(format!(
+                "{path}: it changed since cut {} was checked, so something else wrote to it; nothing was written{mend}",
+                before.cut
+            )));
+        }
+        Ok(true)
+    }
+
+    /// Reads the area and judges it. `None` where the user ended it.
+    fn read(&mut self, looked: Looked) -> Option<Checked> {
         let Looked { medium, seen, file_system } = looked;
         let state = self.ledger().state().clone();
         let (stop, path) = (self.stop.clone(), shown(&self.opening.path));
@@ -237,7 +281,7 @@ impl Session<'_> {
                 !stop.stopped()
             }) {
                 Ok(seen) => Ok(seen),
-                Err(None) => return Ok(None),
+                Err(None) => return None,
                 Err(Some(_)) => Err(Cannot::Gone),
             },
         };
@@ -246,10 +290,7 @@ impl Session<'_> {
         let attached = info.and_then(|medium| medium.attached.as_deref());
         let how = state.round().map_or(CutKind::Unseen, |round| CutKind::of(round, state.ended(), attached));
         let about = Circumstances { at: Timestamp::now().to_string(), how, file_system };
-        let checked = judge(&state, read.as_ref().map_err(|reason| *reason), about);
-        let report = checked.report.clone();
-        self.ledger().checked(checked).map_err(ledger_failure)?;
-        Ok(Some(report))
+        Some(judge(&state, read.as_ref().map_err(|reason| *reason), about))
     }
 
     /// Rounds until this many cuts are checked. Returns whether the user ended it before.

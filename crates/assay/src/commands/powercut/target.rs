@@ -1,12 +1,13 @@
 //! What is written and read, opened: a raw device by its permit, or a file of a directory.
 
 use std::fs::File;
+use std::io::{Cursor, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::text::harmless;
-use assay_device::guard::{HeldDevice, check_raw};
+use assay_device::guard::{HeldDevice, check_raw, signature};
 use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
 use assay_device::{StorageBelow, Sysroot, TargetInfo, look, look_by_dev};
 use assay_endure::{Attached, reserve};
@@ -19,6 +20,8 @@ use crate::output::shown;
 /// The directory on a medium, and the file in it.
 pub(super) const DIRECTORY: &str = ".assay-powercut";
 const FILE: &str = "load";
+/// Within the least area: file systems and partition tables have their marks in its front.
+const MARKED: u64 = 4 * GROUP * BLOCK;
 
 /// How a target is opened.
 #[derive(Debug, Clone)]
@@ -113,6 +116,24 @@ impl Opening {
             )));
         }
         Ok(opened)
+    }
+
+    /// Refuses a device with the mark of a file system or a partition table: the load of a test leaves none, so that it was
+    /// made since, or came back.
+    pub(super) fn refuse_marked(&self) -> Result<(), Failure> {
+        if self.target != Target::Device {
+            return Ok(());
+        }
+        let held = HeldDevice::to_read(&Sysroot::real(), &self.path)?;
+        // What is behind the area is not written.
+        let mut front = Vec::new();
+        held.reopen(Caching::Cached)?.take(MARKED).read_to_end(&mut front).map_err(|error| self.failed(&error))?;
+        let Some(mark) = signature(&mut Cursor::new(front)) else { return Ok(()) };
+        let path = shown(&self.path);
+        Err(Failure::usage(format!(
+            "{path}: it holds {mark}, which is not of the test; nothing was written; if that may be overwritten, add \
+             --overwrite {path}"
+        )))
     }
 
     fn device(&self, bytes: u64) -> Result<Opened, Failure> {
