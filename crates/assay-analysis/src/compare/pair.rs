@@ -34,7 +34,7 @@ pub(super) struct Numbers {
     pub(super) significant: bool,
     pub(super) days: Option<Days>,
     pub(super) runs: Option<RunPair>,
-    /// What runs of the reference differ by, where that decides.
+    /// What runs of a side differ by, where that decides.
     pub(super) series: SeriesUse,
     /// Whether it is undecided as each side was measured on days of its own, which takes from all of its units.
     pub(super) own_days: bool,
@@ -87,7 +87,7 @@ pub(super) fn pair(
     }
     let mut series = SeriesUse::NotAsked;
     if as_runs && one_unit_each(first, second) {
-        match against_series(first, second, welch.ratio, options) {
+        match against_series(first, second, &welch, options) {
             Ok((c, series)) => {
                 let found = Numbers { series: SeriesUse::Decides(series), ..numbers(PairQuestion::Runs, &c) };
                 return Ok(as_printed(found, (first, second), options));

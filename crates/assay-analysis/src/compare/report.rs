@@ -228,7 +228,7 @@ pub struct Pair {
     pub days: Option<Days>,
     /// The two runs by themselves, where each side has one run: their repeats do not cover another day.
     pub runs: Option<RunPair>,
-    /// Whether the spread between the runs of the reference decided.
+    /// Whether the spread between the runs of a group decided.
     pub series: SeriesUse,
     /// The interval of the ratio of the two models, where two units of different models were compared as units. One
     /// unit says little about its model; units of a model are assumed to differ by 15 %.
@@ -257,7 +257,7 @@ pub struct Days {
     pub prior: (f64, f64),
 }
 
-/// The use of the runs of the reference, where single runs are compared.
+/// The use of the runs of a group, where single runs are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -283,12 +283,12 @@ impl SeriesUse {
     }
 }
 
-/// Why runs of the reference do not decide.
+/// Why runs of a group do not decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoSeries {
-    /// Fewer than three.
+    /// Fewer than three in each group.
     Few,
     /// A run does not say its day.
     Undated,
@@ -300,14 +300,16 @@ pub enum NoSeries {
     Equal,
 }
 
-/// How much single runs of the reference differ without a change.
+/// How much single runs of a group differ without a change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
+    /// The group, by its place: the one of the two that has three runs or more, or whose runs differ more.
+    pub group: usize,
     /// Deviation of the logarithm of a run's mean: 0.03 is 3 %. It is between runs of one day where both sides are of
     /// that day, else between single runs on different days.
     pub deviation: f64,
-    /// Runs of the reference.
+    /// Runs of the group.
     pub runs: usize,
     /// Days on which they were made.
     pub days: usize,

@@ -209,12 +209,12 @@ pub(super) fn needed_of_models(
     Needed::of_models(u32::try_from(sides.len()).unwrap_or(u32::MAX), difference, seen, there_are, alpha)
 }
 
-// Runs against a series of runs of the reference: by how much runs of one unit at one host differ without any change.
+// Runs against a series of runs: by how much runs of one unit at one host differ without any change.
 //
 // The repeats of two single runs say nothing of what one more run of the same build would do: where runs differ by 3 to 5 %
-// and repeats by 1 %, 5 to 14 of 100 unchanged builds fail a limit. Three runs of the reference show it.
+// and repeats by 1 %, 5 to 14 of 100 unchanged builds fail a limit. Three runs of one side show it.
 
-/// Fewest runs of the reference whose spread decides, and fewest days if the other side has a day of its own.
+/// Fewest runs of a side whose spread decides, and fewest days if the other side has a day of its own.
 const FEWEST: usize = 3;
 
 /// Whether each side has runs of one unit only.
@@ -222,11 +222,9 @@ pub(super) fn one_unit_each(first: &GroupFigure, second: &GroupFigure) -> bool {
     units(first).len() == 1 && units(second).len() == 1
 }
 
-/// Compares the second side with the runs of the first by Student's interval of a further run. The first side needs
-/// three dated runs of one unit at one host, and the second side has to be of one unit at the same host. If all runs
-/// are of one day, the spread between the runs of that day decides. If the first side has three days or more, the
-/// spread of single runs between days decides, with the number of days minus one as degrees of freedom, because runs of
-/// a day are alike. The repeats of a single second run set the smallest width.
+/// Compares two sides by the runs of one of them, of one unit at one host: by Student's interval of a further run. If
+/// both sides have a series, the wider interval of the two decides. It is never narrower than the interval by `welch`,
+/// the spread of the runs of each side: a side may differ more than the other. Which side is the first changes nothing.
 ///
 /// The interval holds for runs that are independent of each other and normal on a logarithmic scale. It does not hold
 /// where a host gets slower by the hour, or from time to time.
@@ -236,13 +234,13 @@ pub(super) fn one_unit_each(first: &GroupFigure, second: &GroupFigure) -> bool {
 pub(super) fn against_series(
     first: &GroupFigure,
     second: &GroupFigure,
-    ratio: f64,
+    welch: &PairComparison,
     options: &Options,
 ) -> Result<(PairComparison, Series), NoSeries> {
     let all = || first.runs.iter().chain(&second.runs);
     let hosts: BTreeSet<(Option<&str>, Option<&str>)> =
         all().map(|run| (run.host.as_deref(), run.computer.as_deref())).collect();
-    if first.runs.len() < FEWEST {
+    if first.runs.len().max(second.runs.len()) < FEWEST {
         return Err(NoSeries::Few);
     }
     if all().any(|run| run.day.is_none()) {
@@ -251,11 +249,39 @@ pub(super) fn against_series(
     if hosts.len() > 1 || all().any(|run| run.host.is_none()) {
         return Err(NoSeries::Hosts);
     }
-    let (base, other) = (days_of(first), days_of(second));
+    let level = 1.0 - options.alpha;
+    let (half, series) = match (further_run(first, second, level), further_run(second, first, level)) {
+        (Err(NoSeries::Equal), _) | (_, Err(NoSeries::Equal)) => return Err(NoSeries::Equal),
+        (Ok(one), Ok(other)) => {
+            if other.0 > one.0 {
+                other
+            } else {
+                one
+            }
+        }
+        (Ok(one), Err(_)) | (Err(_), Ok(one)) => one,
+        (Err(why), Err(_)) => return Err(why),
+    };
+    let n = (first.runs.len(), second.runs.len());
+    let of_each = welch.low.zip(welch.high).filter(|_| n.0 > 1 && n.1 > 1);
+    let half = of_each.map_or(half, |(low, high)| half.max((high / low).ln() / 2.0));
+    Ok((PairComparison::from_difference(welch.ratio.ln(), half, n, options.delta), series))
+}
+
+/// Half of the interval, at `level`, of a side against the runs of `base`, which needs three dated ones. If all runs are
+/// of one day, the spread between the runs of that day decides. If `base` has three days or more, the spread of single
+/// runs between days decides, with the number of days minus one as degrees of freedom, because runs of a day are alike.
+/// The repeats of a single run of the other side set the smallest width.
+fn further_run(base: &GroupFigure, side: &GroupFigure, level: f64) -> Result<(f64, Series), NoSeries> {
+    if base.runs.len() < FEWEST {
+        return Err(NoSeries::Few);
+    }
+    let (group, runs, repeats) = (base.group, base.runs.len(), of_repeats(side, level));
+    let (base, other) = (days_of(base), days_of(side));
     let (variance, degrees, weights) = match &base[..] {
         [day] if other.iter().all(|other| other.name == day.name) => {
             let n = day.runs.len();
-            (within(&base).unwrap_or(0.0), n - 1, 1.0 / n as f64 + 1.0 / second.runs.len() as f64)
+            (within(&base).unwrap_or(0.0), n - 1, 1.0 / n as f64 + 1.0 / side.runs.len() as f64)
         }
         days if days.len() >= FEWEST => {
             (of_another_day(days), days.len() - 1, 1.0 / days.len() as f64 + 1.0 / other.len() as f64)
@@ -265,13 +291,10 @@ pub(super) fn against_series(
     if variance <= 0.0 {
         return Err(NoSeries::Equal);
     }
-    let level = 1.0 - options.alpha;
     let t = |degrees: usize| u32::try_from(degrees).ok().and_then(|degrees| student_t(level, degrees));
     let half = t(degrees).unwrap_or(f64::INFINITY) * (variance * weights).sqrt();
-    let half = half.max(of_repeats(second, level).unwrap_or(f64::INFINITY));
-    let n = (first.runs.len(), second.runs.len());
-    let series = Series { deviation: variance.sqrt(), runs: n.0, days: base.len() };
-    Ok((PairComparison::from_difference(ratio.ln(), half, n, options.delta), series))
+    let half = half.max(repeats.unwrap_or(f64::INFINITY));
+    Ok((half, Series { group, deviation: variance.sqrt(), runs, days: base.len() }))
 }
 
 fn days_of(side: &GroupFigure) -> Vec<Day<'_>> {
@@ -315,7 +338,7 @@ mod tests {
     use super::super::day_scenes::card;
     use super::super::report::{NoSeries, Pair, SeriesUse};
     use super::super::request::RecordGroup;
-    use super::super::{CompareRequest, GateLimit, LimitAnswer, compare, gate};
+    use super::super::{CompareRequest, GateLimit, LimitAnswer, LimitDoubt, compare, gate};
 
     fn run(id: usize, day: usize, values: &[f64]) -> Observation {
         let mut record = card(&format!("run{id}"), "1", values);
@@ -426,5 +449,43 @@ mod tests {
         assert_eq!(state(&records), hosts, "unnamed hosts may be several");
         let copies: Vec<Observation> = (0..4).map(|at| run(at, 1, &[1000.0, 1001.0, 1002.0])).collect();
         assert_eq!(state(&copies), SeriesUse::Unusable { why: NoSeries::Equal });
+    }
+
+    /// The runs of one day in two groups, compared as runs.
+    fn between(base: &[f64], new: &[f64], limit: &str) -> (Pair, LimitAnswer) {
+        let of = |from: usize, means: &[f64]| -> Vec<Observation> {
+            let repeats = |mean: &f64| [mean * 0.9999, *mean, mean * 1.0001];
+            means.iter().enumerate().map(|(at, mean)| run(from + at, 1, &repeats(mean))).collect()
+        };
+        let (base, new) = (of(0, base), of(base.len(), new));
+        let group = |name: &str, all| RecordGroup { name: name.to_owned(), records: Iterator::collect::<Vec<_>>(all) };
+        let groups = [group("base", base.iter()), group("new", new.iter())];
+        let request = CompareRequest { runs: true, ..CompareRequest::default() };
+        let shown = compare(&groups, &request).unwrap();
+        let gate = gate(&groups, &request, &shown, &[GateLimit::parse(limit).unwrap()], false).unwrap();
+        (shown.loads[0].pairs[0], gate.cases().next().unwrap().answer.clone())
+    }
+
+    #[test]
+    fn the_new_runs_are_known_no_better_than_they_agree() {
+        let (base, new) = ([1419.0, 1420.0, 1421.0], [1420.0, 1520.0]);
+        let (pair, answer) = between(&base, &new, "faster than 2%");
+        assert!(pair.low.unwrap() < 1.0 && pair.high.unwrap() > 1520.0 / 1420.0, "{pair:?}");
+        assert_eq!(answer, LimitAnswer::CannotTell(LimitDoubt::Straddles));
+        // Runs that agree on both sides still tell.
+        assert_eq!(between(&base, &[1519.0, 1520.0, 1521.0], "faster than 2%").1, LimitAnswer::Failed);
+    }
+
+    #[test]
+    fn either_group_as_reference_has_the_same_answer() {
+        let steady = [1419.0, 1420.0, 1421.0, 1420.5];
+        for other in [&[1420.0, 1520.0][..], &[1519.0, 1520.0, 1522.0], &[1500.0], &[1300.0, 1420.0, 1500.0]] {
+            let there = between(&steady, other, "slower than 5%").0;
+            let back = between(other, &steady, "slower than 5%").0;
+            assert!((there.ratio * back.ratio - 1.0).abs() < 1e-9, "{there:?} {back:?}");
+            let ends = |pair: &Pair| pair.low.zip(pair.high).unwrap();
+            let ((low, high), (low_back, high_back)) = (ends(&there), ends(&back));
+            assert!((low * high_back - 1.0).abs() < 1e-9 && (high * low_back - 1.0).abs() < 1e-9, "{there:?} {back:?}");
+        }
     }
 }

@@ -292,13 +292,10 @@ pub fn gate_github(c: &Comparison, gate: &Gate) -> String {
 
 /// Lines below the cases of a limit, each group by its name.
 fn spread_of_runs(c: &Comparison, check: &Check, name: impl Fn(usize) -> String) -> Vec<String> {
-    [runs_of_reference(check, &name(0)), unusable(check, &name(0)), smallest(c, check, name)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [runs_of_series(check, &name), unusable(check, &name(0)), smallest(c, check, name)].into_iter().flatten().collect()
 }
 
-/// What the runs of the reference were used for in the cases that an interval decides.
+/// What the runs of a group were used for in the cases that an interval decides.
 fn series(check: &Check) -> impl Iterator<Item = (SeriesUse, &LimitCase)> {
     check
         .cases
@@ -312,19 +309,19 @@ fn by_repeats(check: &Check) -> bool {
     series(check).any(|(series, _)| series == SeriesUse::SingleRuns)
 }
 
-/// By how much runs of the reference differ, under the load that varies most, or that nothing says it.
-fn runs_of_reference(check: &Check, reference: &str) -> Option<String> {
+/// By how much runs of a group differ, under the load that varies most, or that nothing says it.
+fn runs_of_series(check: &Check, name: impl Fn(usize) -> String) -> Option<String> {
     let decides = series(check).filter_map(|(series, case)| Some((series.decides()?, clean(&case.load))));
     if let Some((series, load)) = decides.max_by(|a, b| a.0.deviation.total_cmp(&b.0.deviation)) {
         let on = if series.days > 1 { format!(" on {} days", series.days) } else { String::new() };
         let deviation = figures(series.deviation * 100.0);
-        let runs = series.runs;
+        let (runs, group) = (series.runs, name(series.group));
         return Some(format!(
-            "standard deviation between {runs} runs of {reference}{on}: at most {deviation} %, for {load}"
+            "standard deviation between {runs} runs of {group}{on}: at most {deviation} %, for {load}"
         ));
     }
     by_repeats(check).then(|| {
-        "decided by the repeats of single runs; three or more runs of the reference would show how much runs differ"
+        "decided by the repeats of single runs; three or more runs of a group would show how much runs differ"
             .to_owned()
     })
 }
