@@ -6,8 +6,8 @@ use assay_stats::decide::{About, InputRefusal, Posterior, positive};
 use serde::Serialize;
 
 use super::cache_model::{
-    Cache, CacheUnknown, CacheWarning, CacheWord, HEADER_BYTES, LOW_FEED, Ram, Reuse, Service, feed, fill_seconds,
-    header_bytes, hits, judge,
+    Cache, CacheUnknown, CacheWarning, CacheWord, HEADER_BYTES, LOW_FEED, Ram, Reuse, Service, drawn_rate, feed,
+    fill_seconds, header_bytes, hits, judge,
 };
 use super::evidence::{AdviseError, EvidenceFigure, Subject, figure, one_subject, rate};
 use crate::{Excluded, Load, Mark, Quantity, loads};
@@ -146,6 +146,13 @@ impl CacheAdvice {
     pub fn quiet_feed(&self) -> f64 {
         LOW_FEED * self.sequential_write.value
     }
+
+    /// Of medium and volume those whose values differ too much.
+    #[must_use]
+    pub fn scattered(&self) -> Vec<&str> {
+        let both = [(&self.medium, &self.fast), (&self.volume, &self.slow)];
+        both.into_iter().filter(|(_, figure)| is_scattered(figure)).map(|(name, _)| name.as_str()).collect()
+    }
 }
 
 const SEED: u64 = 2;
@@ -212,6 +219,7 @@ pub fn cache(
     // One value gives a chance only where it decides, and no interval, since the spread of its repeats is assumed.
     let single = is_single(&slow) || is_single(&fast);
     let decides = matches!(word, CacheWord::Good | CacheWord::Harmful);
+    let told = hits.filter(|_| word != CacheWord::CannotTell(CacheUnknown::Scattered));
     let filled = Service::new(slow.value, fast.value, 0.0, Ram::NONE)?;
     let fed = Service::new(slow.value, fast.value, feed_share, Ram::NONE).ok();
     let line = |h: f64| -> Result<SpeedUp, AdviseError> {
@@ -230,8 +238,8 @@ pub fn cache(
         header,
         hits,
         speed_up: verdict.speed_up.filter(|_| hits.is_some()),
-        interval: verdict.interval.filter(|_| hits.is_some() && !single),
-        probability: hits.filter(|_| decides || !single).and_then(|_| probability(&judged)),
+        interval: verdict.interval.filter(|_| told.is_some() && !single),
+        probability: told.filter(|_| decides || !single).and_then(|_| probability(&judged)),
         warnings: verdict.warnings,
         table: TABLE.iter().map(|h| line(*h)).collect::<Result<_, _>>()?,
         hits_for: [WORTH, 2.0, 5.0]
@@ -255,6 +263,13 @@ fn is_single(figure: &EvidenceFigure) -> bool {
     figure.posterior.error().is_none()
 }
 
+/// How far the ends of an interval may be from the estimate: a speed-up by a figure beyond it says nothing.
+const SCATTERED: f64 = 10.0;
+
+fn is_scattered(figure: &EvidenceFigure) -> bool {
+    figure.interval.is_some_and(|(low, _)| figure.value / low > SCATTERED)
+}
+
 /// Limits a verdict where figures are one-sided bounds: what its bus held is a lower bound, the best of several runs an
 /// upper one. One value decides only what lies far from it. A feed or headers in the way are reported in each case.
 fn one_way(word: CacheWord, judged: &Cache, slow: &EvidenceFigure, fast: &EvidenceFigure) -> CacheWord {
@@ -269,6 +284,9 @@ fn one_way(word: CacheWord, judged: &Cache, slow: &EvidenceFigure, fast: &Eviden
         _ if bound => CacheWord::CannotTell(CacheUnknown::Bound),
         CacheWord::Marginal if judged.is_cheap() && (is_single(slow) || is_single(fast)) => {
             CacheWord::CannotTell(CacheUnknown::OneValue)
+        }
+        CacheWord::Marginal if judged.is_cheap() && (is_scattered(slow) || is_scattered(fast)) => {
+            CacheWord::CannotTell(CacheUnknown::Scattered)
         }
         word => word,
     }
@@ -376,7 +394,7 @@ fn probability(cache: &Cache) -> Option<f64> {
     let slow = cache.slow_iops.draws(About::Mean, DRAWS, SEED).ok()?;
     let fast = cache.cache_iops.draws(About::Mean, DRAWS, SEED + 1).ok()?;
     let faster = slow.iter().zip(&fast).filter(|(slow, fast)| {
-        Service::new(slow.exp(), fast.exp(), cache.feed_share, cache.ram)
+        Service::new(drawn_rate(**slow), drawn_rate(**fast), cache.feed_share, cache.ram)
             .and_then(|s| s.speed_up(cache.hits))
             .is_ok_and(|s| s > WORTH)
     });

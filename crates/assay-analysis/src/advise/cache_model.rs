@@ -30,6 +30,8 @@ pub enum CacheUnknown {
     Bound,
     /// How often the cache is hit.
     HitsUnknown,
+    /// The values of a figure differ too much: its interval reaches beyond a tenth and ten times of it.
+    Scattered,
 }
 
 /// What to know before it is built.
@@ -138,7 +140,7 @@ pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, InputRefus
     };
     let mut draws = Vec::with_capacity(DRAWS);
     for [slow, fast] in drawn {
-        draws.push(speed_up(slow.exp(), fast.exp())?);
+        draws.push(speed_up(drawn_rate(slow), drawn_rate(fast))?);
     }
     draws.sort_by(f64::total_cmp);
     let tail = (DRAWS as f64 * (1.0 - LEVEL) / 2.0) as usize;
@@ -151,6 +153,14 @@ pub(super) fn judge(cache: &Cache, seed: u64) -> Result<CacheVerdict, InputRefus
         CacheWord::Marginal
     };
     Ok(CacheVerdict { word, speed_up: Some(point), interval: Some((low, high)), warnings })
+}
+
+/// Logarithms of rates are drawn up to this: what two values far from each other leave open reaches zero and infinity.
+const MOST_LOG: f64 = 300.0;
+
+/// A rate by the draw of its logarithm.
+pub(super) fn drawn_rate(log: f64) -> f64 {
+    log.clamp(-MOST_LOG, MOST_LOG).exp()
 }
 
 fn warnings(cache: &Cache) -> Result<Vec<CacheWarning>, InputRefusal> {

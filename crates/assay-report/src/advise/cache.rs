@@ -64,6 +64,14 @@ fn as_cache(a: &CacheAdvice) -> String {
             "Cannot tell: a figure is only a bound, as its bus held it or as it is the best of several runs; measure it; \
              by the estimates {stick} makes {reads} {times}{at}."
         ),
+        CacheWord::CannotTell(CacheUnknown::Scattered) => {
+            let names: Vec<String> = a.scattered().into_iter().map(clean).collect();
+            format!(
+                "Cannot tell: the values of {} differ too much; measure again, on other days; by the estimates {stick} makes \
+                 {reads} {times}{at}.",
+                names.join(" and ")
+            )
+        }
         CacheWord::CannotTell(CacheUnknown::HitsUnknown) => {
             let least = a.hits_for.first().and_then(|(_, hits)| *hits);
             let least = least.map_or_else(
