@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub use crate::days::RunOfDay;
 use crate::days::{Day, days};
-use crate::interval::{LEVEL, geometric_until_known, log_mean, log_squares};
+use crate::interval::{LEVEL, geometric, geometric_until_known, log_mean, log_squares};
 use crate::rank::pair_degrees;
 
 /// Assumed deviation of logarithms between the runs of a unit, where none is known.
@@ -241,19 +241,22 @@ impl OverDays {
             return None;
         }
         let days = days(runs.iter().copied());
+        let means: Vec<f64> = runs.iter().map(|run| log_mean(run.values).exp()).collect();
         let log_mean = days.iter().map(Day::log_mean).sum::<f64>() / days.len() as f64;
         let values: usize = runs.iter().map(|run| run.values.len()).sum();
         // Half the interval of a single run, on logarithms, widened as for repeats that ended when their interval was
-        // narrow.
-        let of_run = match runs.as_slice() {
-            [run] => geometric_until_known(run.values).and_then(|e| e.low.zip(e.high)),
+        // narrow; of several runs of one day that of their means.
+        let of_run = match (runs.as_slice(), days.len()) {
+            ([run], _) => geometric_until_known(run.values),
+            (_, 1) => geometric(&means),
             _ => None,
         };
+        let of_run = of_run.and_then(|e| e.low.zip(e.high));
         let of_run = of_run.map_or(0.0, |(low, high)| (high / low).ln() / 2.0);
         let (count, days) = (days.len() as f64, RunVariance::of_days([days]));
         let error = days.deviation().powi(2) / count;
-        // The error over many days is not smaller than that of the measured one. If the repeats vary by more than the
-        // assumed variance of days, they determine the error.
+        // The error over many days is not smaller than that of the measured one. If its repeats or runs vary by more
+        // than the assumed variance of days, they determine the error.
         let beyond = days.half(LEVEL, 1.0 / count).map_or(1.0, |half| (of_run / half).max(1.0));
         let error = (error * beyond.powi(2), days.degrees());
         Some(Self { log_mean, error: (values > 1).then_some(error) })
@@ -554,6 +557,25 @@ mod tests {
         for day in [Some("2026-01-01"), None] {
             assert!((of(10, day) / of(1, day) - 1.0).abs() < 1e-3, "{} {}", of(10, day), of(1, day));
         }
+    }
+
+    /// The assumed deviation of days is no bound: the mean of runs that differ by a factor of 56 is known no better than
+    /// they allow.
+    #[test]
+    fn runs_of_one_day_that_differ_much_are_known_no_better() {
+        let of = |means: &[f64]| {
+            let values: Vec<[f64; 2]> = means.iter().map(|mean| [mean * 0.999, mean * 1.001]).collect();
+            let runs: Vec<RunOfDay<'_>> =
+                values.iter().map(|values| RunOfDay { values, day: Some("2026-01-01") }).collect();
+            OverDays::from_runs(&runs).unwrap().interval(0.95).unwrap()
+        };
+        let (low, high) = of(&[215.0, 12_143.0]);
+        assert!(low < 215.0 && high > 12_143.0, "{low} {high}");
+        let (low, high) = of(&[500.0, 1000.0, 2000.0]);
+        // Student's interval of three: 4.303 times ln 2 over the root of 3.
+        let half = 4.3027 * 2f64.ln() / 3f64.sqrt();
+        assert!((low.ln() - (1000f64.ln() - half)).abs() < 1e-3, "{low}");
+        assert!((high.ln() - (1000f64.ln() + half)).abs() < 1e-3, "{high}");
     }
 
     #[test]

@@ -456,6 +456,25 @@ fn one_synced_value_of_each_decides_a_log_that_is_far_above() {
     assert_eq!(ask(300.0, true), (LogWord::CannotTell, false));
 }
 
+/// Two values that differ by a factor of 56 say nothing of the next one: draws of it reach zero and infinity.
+#[test]
+fn two_values_far_from_each_other_do_not_tell() {
+    let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };
+    let fed = || work(Op::Write, Pattern::Sequential, (1 << 20, 8, 1));
+    let wild = [215.0, 12_143.0].map(|value| with(card("Stick", "1", &[value]), fed(), &[6.4]));
+    let wild: Vec<Observation> =
+        wild.into_iter().zip(["a", "b"]).map(|(r, id)| Observation { id: id.to_owned(), ..r }).collect();
+    let apart = with(card("Stick", "1", &[215.0, 12_143.0]), fed(), &[6.4, 6.5]);
+    let disk = [card("Disk", "1", &around(130.0))];
+    for stick in [&wild[..], &[apart]] {
+        let found = cache(stick, &disk, &quiet).unwrap();
+        assert_eq!(format!("{:?}", found.word), "CannotTell(Scattered)");
+        assert_eq!(found.interval, None, "no interval of any use");
+    }
+    let alike = with(card("Stick", "1", &[115.0, 135.0]), fed(), &[6.4, 6.5]);
+    assert_eq!(cache(&[alike], &disk, &quiet).unwrap().word, CacheWord::Marginal);
+}
+
 fn pair(stick_reads: f64, disk_reads: f64) -> ([Observation; 1], [Observation; 1]) {
     let stick = with(
         card("Stick", "1", &around(stick_reads)),
