@@ -103,7 +103,7 @@ pub enum Choice {
         /// Whether the figure is about one unit, so that nothing is known of the model.
         one_unit: bool,
     },
-    /// Fewer than two of several candidates have an interval.
+    /// Fewer than two candidates have an interval, or one is left.
     CannotTell {
         /// The fastest of the cheapest, by the estimates alone.
         by_estimate: usize,
@@ -299,6 +299,10 @@ fn choose(
     let within: Vec<usize> = (0..options.len()).filter(|i| options[*i].standing != FrontStanding::OverBudget).collect();
     if within.is_empty() {
         return Ok(Choice::OverBudget);
+    }
+    // One candidate is compared with nothing.
+    if options.len() == 1 {
+        return Ok(Choice::CannotTell { by_estimate: 0 });
     }
     let affordable: Vec<Candidate> = within.iter().map(|i| candidates[*i]).collect();
     // A logarithm of 0.01 is one percent.

@@ -76,6 +76,19 @@ fn budget_power_spares_and_missing_repeats() {
     assert!(matches!(buy(&[once], &fleet()).unwrap().choice, Choice::CannotTell { .. }));
 }
 
+#[test]
+fn one_candidate_is_compared_with_nothing() {
+    let only = offered("Only", 900.0, "20USD");
+    let unpriced: Vec<Observation> = [0.98, 1.02].iter().map(|f| card("Free", &f.to_string(), &[f * 900.0])).collect();
+    for records in [only.clone(), [only, unpriced].concat()] {
+        let found = buy(&records, &fleet()).unwrap();
+        assert_eq!(found.choice, Choice::CannotTell { by_estimate: 0 });
+        let offer = &found.options[0];
+        assert_eq!((offer.on_front, offer.regret, offer.standing), (None, None, FrontStanding::CannotTell));
+        assert_eq!(offer.cost, 560.0);
+    }
+}
+
 /// Units of one model agree by chance: the other says how far units of these differ, and the ranking says it of both.
 #[test]
 fn the_interval_of_a_model_is_that_of_the_ranking() {

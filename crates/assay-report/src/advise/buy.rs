@@ -55,6 +55,7 @@ fn sentence(a: &BuyAdvice) -> String {
                 unjudged(a)
             )
         }
+        Choice::CannotTell { .. } if a.options.len() == 1 => nothing_to_compare(a, &of(&a.options[0])),
         Choice::CannotTell { by_estimate } => {
             let offer = &a.options[*by_estimate];
             let judged = a.options.iter().filter(|o| o.regret.is_some()).count();
@@ -71,6 +72,21 @@ fn sentence(a: &BuyAdvice) -> String {
             format!("None is within {budget}: the cheapest option is {cheapest}.")
         }
     }
+}
+
+/// One candidate alone, and why each of the others was left out; what lacks a price is said elsewhere.
+fn nothing_to_compare(a: &BuyAdvice, only: &str) -> String {
+    let mut others: Vec<(String, String)> = Vec::new();
+    let of_others = a.excluded.iter().filter(|left| left.model != a.options[0].model && left.reason != Reason::NoPrice);
+    for left in of_others {
+        let model = clean(&left.model);
+        if !others.iter().any(|(known, _)| *known == model) {
+            others.push((model, clean(&left.reason.to_string())));
+        }
+    }
+    let each: Vec<String> = others.iter().map(|(model, why)| format!("{model} was left out: {why}")).collect();
+    let why = if each.is_empty() { String::new() } else { format!("; {}", listed_names(&each, "; ", Some("--json"))) };
+    format!("Nothing to compare: one candidate is left, {only}; it takes two{why}.")
 }
 
 /// Those that took no part.
