@@ -1,6 +1,6 @@
 //! Which figures decide nothing, and why. Comparison, ranking, plan and advice all use this one rule.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use assay_core::finding::{self, Finding, is_small_area};
 use assay_core::observation::{Observation, ObservedMeasurement};
@@ -187,11 +187,20 @@ pub fn small_area(record: &Observation) -> Option<Reason> {
     })
 }
 
-/// Records with a full test area, and those without. Where all are small, they are alike in that, and all stay.
+/// Whether a record has figures of a full test area. One without figures, as of a medium without room or of a check, has
+/// no area.
+pub(crate) fn has_full_area(record: &Observation) -> bool {
+    let figure = |measured: &ObservedMeasurement| {
+        let of = [Quantity::Iops, Quantity::BytesPerSecond].map(|quantity| reading_of(record, measured, quantity));
+        of.iter().flatten().any(|reading| reading.values.iter().any(|value| *value > 0.0))
+    };
+    small_area(record).is_none() && record.measurements.iter().any(figure)
+}
+
+/// Records with a full test area, and those without. Where no figure is of a full one, they are alike in that, and all
+/// stay.
 pub(crate) fn full_areas(records: Vec<&Observation>) -> (Vec<&Observation>, Vec<Excluded>) {
-    let small: BTreeSet<usize> =
-        records.iter().enumerate().filter(|(_, record)| small_area(record).is_some()).map(|(at, _)| at).collect();
-    if small.len() == records.len() {
+    if !records.iter().any(|record| has_full_area(record)) {
         return (records, Vec::new());
     }
     let (mut full, mut left_out) = (Vec::with_capacity(records.len()), Vec::new());
@@ -314,7 +323,7 @@ mod tests {
     }
 
     fn of_area(unit: &str, used_bytes: u64) -> Observation {
-        let mut record = record("Card", unit);
+        let mut record = card("Card", unit, &[1000.0]);
         let limit = finding::AreaLimit::FreeSpace;
         record.warnings.push(Finding::SmallerSpan { asked_bytes: 256 << 20, used_bytes, limit }.into());
         record
@@ -322,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_small_area_is_not_compared_with_a_full_one() {
-        let (full, little, half) = (record("Card", "1"), of_area("2", (64 << 20) - 1), of_area("3", 64 << 20));
+        let (full, little, half) = (card("Card", "1", &[1000.0]), of_area("2", (64 << 20) - 1), of_area("3", 64 << 20));
         assert!(small_area(&full).is_none() && small_area(&half).is_none(), "a quarter is enough");
         let (kept, left_out) = full_areas(vec![&full, &little, &half]);
         assert_eq!(kept.iter().map(|r| r.labels["unit"].as_str()).collect::<Vec<_>>(), ["1", "3"]);
@@ -330,5 +339,16 @@ mod tests {
         assert!(left_out.len() == 1 && left_out[0].reason == expected && left_out[0].load.is_none(), "{left_out:?}");
         let (kept, left_out) = full_areas(vec![&little, &little]);
         assert_eq!((kept.len(), left_out.len()), (2, 0), "they are alike");
+    }
+
+    /// A run that found no room wrote nothing: its test area is none, and not a full one.
+    #[test]
+    fn a_record_without_figures_has_no_full_area() {
+        let little = of_area("2", 1 << 20);
+        let empty = card("Card", "9", &[]);
+        for bare in [record("Card", "1"), empty] {
+            let (kept, left_out) = full_areas(vec![&bare, &little, &little]);
+            assert_eq!((kept.len(), left_out.len()), (3, 0));
+        }
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::loads::{FleetRow, LoadRow};
 use super::run::FleetRun;
-use crate::admission::small_area;
+use crate::admission::{has_full_area, small_area};
 use crate::compare::{CompareRequest, RecordGroup, under};
 use crate::exclusion::{Achieved, Reason, result_of};
 use crate::identity::{identity, suite};
@@ -284,7 +284,7 @@ pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
         all.iter().filter(|(_, record)| record.medium.mounted().is_no_medium()).map(|(node, _)| *node).collect();
     let mounted = all.iter().filter(|(_, record)| record.medium.mounted() == Mounted::There).count();
     let few = 2 * mounted > all.len();
-    let full = all.iter().any(|(_, record)| small_area(record).is_none());
+    let full = all.iter().any(|(_, record)| has_full_area(record));
     let reason = |(node, record): &(usize, &Observation)| {
         let place = (few && astray.contains(node)).then(|| Reason::NotMounted { mounted: record.medium.mounted() });
         Some((*node, place.or_else(|| small_area(record).filter(|_| full))?))

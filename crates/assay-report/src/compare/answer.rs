@@ -6,7 +6,7 @@ use assay_analysis::compare::{
     Comparison, GroupBasis, GroupFigure, GroupInfo, LoadComparison, Method, Note, Pair, PairQuestion, PairVerdict,
     WhyUnknown,
 };
-use assay_analysis::{Excluded, Mark, Quantity, unit_name};
+use assay_analysis::{Excluded, Mark, Quantity, Reason, unit_name};
 use assay_core::observation::Observation;
 use assay_core::text::clean;
 use assay_core::units::{counted, figures, trimmed};
@@ -238,6 +238,9 @@ pub(super) fn overall(c: &Comparison) -> (String, Paint) {
 fn said_of(c: &Comparison, names: &[String]) -> (String, Paint) {
     let Some(load) = c.primary() else {
         let mut text = "Nothing to compare: no load was measured in two of these groups.".to_owned();
+        if c.excluded.iter().any(|left| matches!(left.reason, Reason::SmallArea { .. })) {
+            text.push_str(" Small test areas are left out beside full ones: measure again with a larger --budget.");
+        }
         if c.notes.iter().any(|note| matches!(note, Note::Published { groups } if groups.len() < c.groups.len())) {
             text.push_str(" The loads of most published figures are those of assay run --suite blocks.");
         }
