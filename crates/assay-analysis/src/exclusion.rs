@@ -171,6 +171,8 @@ pub enum Reason {
         /// What the target was instead.
         mounted: Mounted,
     },
+    /// The unit is in one of two groups only, and others are in both: those are compared, each with itself.
+    OneGroup,
     /// The model has no price, so it cannot be offered.
     NoPrice,
     /// The model is unknown.
@@ -291,6 +293,9 @@ impl fmt::Display for Reason {
             }
             Self::NotMounted { .. } => {
                 f.write_str("the root disk was measured: not compared with media that are mounted")
+            }
+            Self::OneGroup => {
+                f.write_str("only in one of the two groups, and units of both are compared with themselves")
             }
             Self::NoPrice => f.write_str(
                 "no label price; give --price 'MODEL=12.90USD', or label it: assay label 'model=MODEL' price=12.90USD",

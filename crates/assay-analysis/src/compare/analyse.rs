@@ -14,6 +14,7 @@ use super::report::{
     WhyUnknown, letter,
 };
 use super::request::{By, CompareError, CompareRequest, RecordGroup, check, is_bare_check, split};
+use super::scatter::units;
 use crate::admission::{full_areas, small_area};
 use crate::deciding::{deciding_load, deciding_quantity};
 use crate::exclusion::excluded_whole;
@@ -99,7 +100,37 @@ fn gathered(
         sides.extend(side);
         excluded.extend(left_out);
     }
+    pair_shared(&mut sides, groups, (&load, request.level), excluded);
     (sides.len() > 1).then_some(Gathered { load, quantity, sides })
+}
+
+/// Fewest units that two groups share so that these are compared, each with itself.
+const SHARED: usize = 2;
+
+/// Of two groups that share several units and not all of them, leaves out the runs of the other units: a node that is
+/// absent from the second run is no change of the others.
+fn pair_shared(
+    sides: &mut [GroupFigure],
+    groups: &[RecordGroup<'_>],
+    (load, level): (&Load, f64),
+    excluded: &mut Vec<Excluded>,
+) {
+    let [first, second] = sides else { return };
+    let (a, b) = (units(first), units(second));
+    let shared: BTreeSet<(String, String)> =
+        a.intersection(&b).filter(|unit| !unit.1.is_empty()).map(|unit| (*unit).clone()).collect();
+    if shared.len() < SHARED || a == b {
+        return;
+    }
+    for at in sides {
+        let (kept, alone): (Vec<SideRun>, Vec<SideRun>) =
+            at.runs.iter().cloned().partition(|run| shared.contains(&run.unit));
+        let records = alone.iter().filter_map(|run| groups[at.group].records.iter().find(|r| r.id == run.record));
+        excluded.extend(records.map(|record| Excluded::new(record, Some(load), Reason::OneGroup)));
+        if let Some(paired) = side(at.group, kept, level) {
+            *at = paired;
+        }
+    }
 }
 
 impl Gathered {

@@ -628,3 +628,31 @@ fn two_cards_of_different_models_are_compared_as_cards() {
     let runs = of(460.0, false, true);
     assert_eq!((runs.question, runs.verdict, runs.models), (PairQuestion::Runs, PairVerdict::Same, None));
 }
+
+/// A node that failed before the second run takes nothing from the others: each of those is compared with itself.
+#[test]
+fn units_of_both_groups_are_paired_and_others_are_named() {
+    let of = |run: &str, nodes: &[(usize, f64)]| -> Vec<Observation> {
+        let one = |(node, value): &(usize, f64)| {
+            card(&format!("{run}{node}"), &format!("node{node}"), &[value * 0.999, *value, value * 1.001])
+        };
+        nodes.iter().map(one).collect()
+    };
+    let before = of("r1", &[(1, 1000.0), (2, 2000.0), (3, 1500.0), (4, 1200.0), (5, 300.0)]);
+    let after = of("r2", &[(1, 1001.0), (2, 2002.0), (3, 1499.0), (4, 1201.0)]);
+    let (before, after): (Vec<&Observation>, Vec<&Observation>) = (before.iter().collect(), after.iter().collect());
+    for (first, second) in [(&before, &after), (&after, &before)] {
+        let c = compare(&[group("a", first), group("b", second)], &CompareRequest::default()).unwrap();
+        let pair = c.primary().unwrap().pairs[0];
+        assert_eq!((pair.question, pair.n), (PairQuestion::SameUnits, (4, 4)));
+        assert!((pair.ratio - 1.0).abs() < 0.002, "{pair:?}");
+        let left: Vec<(&str, String)> =
+            c.excluded.iter().map(|left| (left.record.as_str(), left.reason.to_string())).collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(left[0].0 == "r15" && left[0].1.contains("only in one of the two groups"), "{left:?}");
+    }
+    // One unit in common is no pairing: the groups are compared as groups.
+    let c =
+        compare(&[group("a", &before[..3]), group("b", &[after[2], after[3]])], &CompareRequest::default()).unwrap();
+    assert_eq!((c.primary().unwrap().pairs[0].n, c.excluded.len()), ((3, 2), 0));
+}

@@ -562,7 +562,9 @@ pub(super) fn left_out(c: &Comparison) -> Vec<String> {
     }
     let mut records: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for e in &c.excluded {
-        records.entry(key(c, e)).or_default().insert(&e.record);
+        // What is in one group only is a unit.
+        let named = if e.reason == Reason::OneGroup { &e.unit } else { &e.record };
+        records.entry(key(c, e)).or_default().insert(named);
     }
     let called = |group: usize, some: &BTreeSet<&str>| {
         let all = c.groups.get(group).map_or(0, |group| group.records.len());
