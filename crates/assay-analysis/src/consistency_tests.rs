@@ -15,7 +15,7 @@ use crate::advise::samples::{broken, fake, invalid, labelled, record, with, work
 use crate::advise::{self, BuyQuestion, Choice, ClassAnswer, ClassStatus, Link, NasQuestion, NasVerdict};
 use crate::compare::{By, CompareRequest, Orders, PairQuestion, PairVerdict, WhyUnknown, compare, split};
 use crate::plan::{NextAction, RaceOptions, race};
-use crate::rank::{Better, PairRow, RankOptions, rank};
+use crate::rank::{Better, PairRow, RankOptions, RankRemark, rank};
 use crate::{Excluded, Load, Quantity, deciding_quantity, loads, samples, share_verdicts};
 
 /// Number of stores, unless `ASSAY_CAMPAIGN_SEEDS` sets it. It is small because a ranking makes many draws.
@@ -476,4 +476,52 @@ fn verdicts_are_the_same_for_figures_times_three_seven_and_a_thousand() {
         ranked.is_none() && matches!(compared, PairVerdict::CannotTell(_)),
         "copies are no units: {ranked:?} {compared:?}"
     );
+}
+
+/// One stick was measured in both slots, at twice the speed in the second one. What is shown of others is without that
+/// effect, and each command says so and has the figure as measured.
+#[test]
+fn figures_that_are_not_as_measured_are_said_to_be_so() {
+    let load = work(Op::Read, Pattern::Random, (4096, 1, 1));
+    let run = |model: &str, unit: &str, slot: Option<&str>, iops: f64| {
+        let mut new = labelled(record(model, unit), "price", "10USD");
+        new.id = format!("{model}{unit}{slot:?}");
+        if let Some(slot) = slot {
+            new = labelled(new, "slot", slot);
+        }
+        with(new, load.clone(), &[iops * 0.999, iops, iops * 1.001])
+    };
+    let store = |slots: [Option<&str>; 2]| {
+        [
+            run("Stick", "1", slots[0], 1000.0),
+            run("Stick", "1", slots[1], 2000.0),
+            run("Stick", "2", slots[0], 1010.0),
+            run("Disk", "1", slots[1], 3343.0),
+            run("Disk", "2", slots[1], 3400.0),
+        ]
+    };
+    let asked = |records: &[Observation]| {
+        let ranking = rank(&records.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap().primary;
+        let units = ranking.models.iter().find(|row| row.model == "Disk").unwrap().units.clone();
+        let options = RaceOptions { threshold: 0.95, cap: 6, left: None, slots: 1, dropped: Vec::new(), seed: 1 };
+        let step = race(records, &ranking.load, ranking.quantity, &options).unwrap();
+        let offers = advise::buy(records, &BuyQuestion::for_nodes(28)).unwrap().options;
+        let performance = offers.into_iter().find(|offer| offer.model == "Disk").unwrap().performance;
+        let remark = ranking.remarks.iter().find_map(|remark| match remark {
+            RankRemark::Adjusted { units } => Some(*units),
+            _ => None,
+        });
+        (units, remark, step.adjusted_units, performance)
+    };
+    let (units, remark, raced, performance) = asked(&store([Some("a"), Some("b")]));
+    let measured = units[0].measured.unwrap();
+    assert!((measured / 3343.0 - 1.0).abs() < 1e-6 && units[0].value < 0.9 * measured, "{units:?}");
+    let in_other_slots = remark.unwrap();
+    assert!(in_other_slots >= 3 && in_other_slots == raced, "{remark:?} {raced}");
+    let mean = (3343.0f64 * 3400.0).sqrt();
+    assert!((performance.measured.unwrap() / mean - 1.0).abs() < 1e-6, "{performance:?}");
+    assert!(performance.value < 0.9 * mean, "{performance:?}");
+    // Nothing is known of slots, and nothing is taken out.
+    let (units, remark, raced, performance) = asked(&store([None, None]));
+    assert_eq!((units[0].measured, remark, raced, performance.measured), (None, None, 0, None));
 }

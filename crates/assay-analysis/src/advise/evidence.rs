@@ -11,13 +11,13 @@ use assay_stats::days::{RunOfDay, days, log_mean_over_days};
 use assay_stats::decide::{About, InputRefusal, Posterior};
 use assay_stats::rank::Precision;
 use assay_stats::variation::{PRIOR_DEGREES, PRIOR_DEVIATION, between_units};
-use assay_stats::{LEVEL, OverDays};
+use assay_stats::{LEVEL, OverDays, log_mean};
 use serde::Serialize;
 
 use crate::admission::{admit, named};
 use crate::exclusion::{Excluded, Reason, excluded_whole};
 use crate::identity::{HostDays, identity};
-use crate::rank::{Levels, RankOptions, Setting};
+use crate::rank::{Levels, RankOptions, Setting, is_adjusted};
 use crate::{Load, Mark, Quantity, reading};
 
 /// Number of names listed with a reason why nothing is left.
@@ -302,6 +302,8 @@ pub struct EvidenceFigure {
     pub quantity: Quantity,
     /// Geometric mean, in operations or bytes per second.
     pub value: f64,
+    /// The same as measured, where the effects of slots and rounds, and so of computers, were taken out of the value.
+    pub measured: Option<f64>,
     /// Interval of the mean; `None` for one value.
     pub interval: Option<(f64, f64)>,
     /// Confidence of the interval.
@@ -337,6 +339,7 @@ impl EvidenceFigure {
             title: load.title(),
             quantity,
             value: posterior.value(),
+            measured: None,
             interval,
             level: interval.map(|_| LEVEL),
             n: 0,
@@ -475,16 +478,24 @@ pub(super) fn figure(
     excluded: &mut Vec<Excluded>,
 ) -> Result<Option<EvidenceFigure>, AdviseError> {
     let mut units = units(&subject.records, load, quantity, excluded);
+    let before = log_mean_of_units(&units);
     let factor = subject.factors(load, quantity);
     for unit in &mut units {
         let factor = factor(&unit.unit);
         unit.runs.iter_mut().flatten().for_each(|value| *value *= factor);
     }
-    match &units[..] {
-        [] => Ok(None),
-        [one] => of_one(one, load, quantity).map(Some),
-        several => of_several(several, subject, load, quantity).map(Some),
-    }
+    let effect = before - log_mean_of_units(&units);
+    let figure = match &units[..] {
+        [] => return Ok(None),
+        [one] => of_one(one, load, quantity)?,
+        several => of_several(several, subject, load, quantity)?,
+    };
+    let measured = is_adjusted(effect).then(|| figure.value * effect.exp());
+    Ok(Some(EvidenceFigure { measured, ..figure }))
+}
+
+fn log_mean_of_units(units: &[UnitValues]) -> f64 {
+    log_mean(&units.iter().filter_map(UnitValues::mean).collect::<Vec<f64>>())
 }
 
 /// The figure of one unit, over its runs or over the repeats of the one there is.

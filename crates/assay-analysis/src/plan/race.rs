@@ -14,7 +14,7 @@ use crate::exclusion::Excluded;
 use crate::identity::{HostDays, Identity, identity};
 use crate::load::Load;
 use crate::quantity::Quantity;
-use crate::rank::Levels;
+use crate::rank::{Levels, is_adjusted};
 use crate::reading::{Mark, Reading};
 
 /// The knowledge about a model.
@@ -79,6 +79,8 @@ pub struct Race {
     pub not_separated: Vec<String>,
     /// Models that this step drops; name them in the next one.
     pub newly_dropped: Vec<String>,
+    /// Units whose figures are not as measured: the effects of slots and rounds were taken out, and so those of computers.
+    pub adjusted_units: usize,
     /// Models with records that name no unit; all such records of a model count as one unit.
     pub unnamed_units: Vec<String>,
     /// Records that are not used, with reasons.
@@ -195,6 +197,7 @@ pub fn race(
         close_models: step.close_models,
         not_separated,
         newly_dropped: names(&step.dropped),
+        adjusted_units: field.iter().flat_map(|model| &model.units).filter(|unit| unit.adjusted).count(),
         unnamed_units: unnamed_units(&field),
         excluded,
     })
@@ -299,6 +302,8 @@ pub(super) struct Model {
 
 pub(super) struct Unit {
     pub(super) name: String,
+    /// Whether effects of slots and rounds were taken out.
+    adjusted: bool,
     /// The values of its records, each with its day and host.
     runs: Vec<(Vec<f64>, Option<String>)>,
 }
@@ -382,7 +387,9 @@ impl Model {
         let run = (reading.values.iter().map(|value| value * factor).collect(), day);
         match self.units.iter_mut().find(|known| known.name == unit) {
             Some(known) => known.runs.push(run),
-            None => self.units.push(Unit { name: unit.to_owned(), runs: vec![run] }),
+            None => {
+                self.units.push(Unit { name: unit.to_owned(), adjusted: is_adjusted(factor.ln()), runs: vec![run] })
+            }
         }
     }
 }

@@ -198,6 +198,8 @@ pub struct UnitRow {
     pub unit: String,
     /// Geometric mean of its repeats, without the effects of slots and rounds.
     pub value: f64,
+    /// The same with these effects, as it was measured; null where there are none.
+    pub measured: Option<f64>,
     /// Repeats.
     pub runs: u32,
     /// Deviation of the logarithms of its repeats within a record; `None` for single ones.
@@ -351,6 +353,11 @@ pub enum RankRemark {
         least_bytes: u64,
         /// The largest.
         most_bytes: u64,
+    },
+    /// Figures are not as measured: the effects of slots and rounds were taken out, and so those of computers.
+    Adjusted {
+        /// Units with such figures.
+        units: usize,
     },
     /// Writes are ranked by the rate at which they were acknowledged, as some figures have no durable rate.
     Acknowledged {

@@ -171,7 +171,7 @@ impl Levels {
     fn from(level: &Level<'_>) -> Self {
         let (held, precisions) = (level.held.clone(), level.held.precisions(&level.fit));
         // Nothing was taken out.
-        if level.fit.slots.is_empty() && level.fit.waves.is_empty() {
+        if !has_effects(&level.fit) {
             return Self { added: BTreeMap::new(), held, precisions };
         }
         let mut runs: BTreeMap<(&str, &str), Vec<RunOfDay<'_>>> = BTreeMap::new();
@@ -196,7 +196,7 @@ impl Levels {
 
     /// Whether anything was taken out.
     pub(crate) fn adjusted(&self) -> bool {
-        self.added.values().any(|added| added.abs() > 1e-9)
+        self.added.values().any(|added| is_adjusted(*added))
     }
 
     /// How well the units of a model tell its mean; `None` where nothing tells that, as of one unit.
@@ -208,6 +208,16 @@ impl Levels {
     pub(crate) fn at_ceiling(&self, model: &str) -> bool {
         self.held.model(model)
     }
+}
+
+/// Whether effects of slots or rounds were taken out of figures.
+fn has_effects(fit: &Fit) -> bool {
+    !(fit.slots.is_empty() && fit.waves.is_empty())
+}
+
+/// Whether an effect on a logarithm makes the figure another one than what was measured.
+pub(crate) fn is_adjusted(effect: f64) -> bool {
+    effect.abs() > 1e-9
 }
 
 /// Models under a load, with the decision on each pair.
@@ -290,7 +300,7 @@ pub(super) fn rows(
             failed,
             unit_variance: model.and_then(|m| m.variance),
             further_unit: model.filter(|_| !held.model(name)).and_then(|m| further_unit(m, level)),
-            units: model.map_or_else(Vec::new, |m| units(m, sessions, held)),
+            units: model.map_or_else(Vec::new, |m| units(m, sessions, (held, has_effects(fit)))),
             marks: marks(sessions),
         }
     };
@@ -386,12 +396,14 @@ pub(super) fn pairs(ranking: &ModelRanking) -> Vec<PairRow> {
     ranking.pairs.iter().map(row).collect()
 }
 
-fn units(model: &ModelFit, sessions: &[&UnitUnderLoad<'_>], held: &Held) -> Vec<UnitRow> {
+/// The units of a model; `placed` if effects of slots or rounds were taken out of any.
+fn units(model: &ModelFit, sessions: &[&UnitUnderLoad<'_>], (held, placed): (&Held, bool)) -> Vec<UnitRow> {
     let row = |unit: &stats::UnitFit| {
         let own: Vec<&&UnitUnderLoad<'_>> = sessions.iter().filter(|s| s.identity.unit == unit.name).collect();
         UnitRow {
             unit: unit.name.clone(),
             value: unit.ln.exp(),
+            measured: as_measured(&own).filter(|ln| placed && is_adjusted(ln - unit.ln)).map(f64::exp),
             runs: unit.repeats,
             run_deviation: run_deviation(&own),
             at_ceiling: held.unit(&model.name, &unit.name),
@@ -403,6 +415,11 @@ fn units(model: &ModelFit, sessions: &[&UnitUnderLoad<'_>], held: &Held) -> Vec<
         }
     };
     model.units.iter().map(row).collect()
+}
+
+/// The mean of logarithms of a unit over its days, with the effects of slots and rounds.
+fn as_measured(sessions: &[&&UnitUnderLoad<'_>]) -> Option<f64> {
+    log_mean_over_days(sessions.iter().map(|session| RunOfDay { values: &session.values, day: session.day.as_deref() }))
 }
 
 /// Pooled over the records of a unit: slots and rounds differ between them.

@@ -17,5 +17,5 @@ pub use answer::{
 pub use assay_stats::rank::{Better, Medal, Notice, Precedence, RankRefusal};
 pub use collect::{CeilingSource, UsedCeiling};
 pub use composite::{CompositeKind, CompositeRanking, CompositeRefusal, CompositeRow};
-pub(crate) use level::{DecidedLoad, Levels};
+pub(crate) use level::{DecidedLoad, Levels, is_adjusted};
 pub use ranking::{RankError, rank};

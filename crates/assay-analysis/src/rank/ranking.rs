@@ -13,8 +13,8 @@ use assay_stats::rank::{
 };
 
 use super::answer::{
-    LoadRanking, OddUnitDeviation, RankBasis, RankOptions, RankRemark, RankReport, Setting, Shares, SlotWarning,
-    UnitGroups, Unresolved,
+    LoadRanking, ModelRow, OddUnitDeviation, RankBasis, RankOptions, RankRemark, RankReport, Setting, Shares,
+    SlotWarning, UnitGroups, Unresolved,
 };
 use super::collect::UnitUnderLoad;
 use super::composite::composite;
@@ -164,13 +164,19 @@ impl Setting<'_> {
             Err(refusal) => (None, Some(refusal)),
         };
         let (smallest_ratio, least_units) = resolution(ranking.as_ref(), options.alpha);
+        let models = rows(self, &all, ranking.as_ref(), &sessions, &held);
         Some(LoadRanking {
             load: load.clone(),
             title: load.title(),
             quantity,
             exploratory,
             refusal,
-            models: rows(self, &all, ranking.as_ref(), &sessions, &held),
+            remarks: [adjusted(&models), self.acknowledged(load)]
+                .into_iter()
+                .flatten()
+                .chain(remarks(&all, &sessions))
+                .collect(),
+            models,
             pairs: ranking.as_ref().map_or_else(Vec::new, pairs),
             degrees: ranking
                 .as_ref()
@@ -188,7 +194,6 @@ impl Setting<'_> {
             odd,
             odd_tested,
             slots,
-            remarks: self.acknowledged(load).into_iter().chain(remarks(&all, &sessions)).collect(),
             excluded,
             basis: basis(&sessions),
         })
@@ -270,6 +275,12 @@ fn needed(ranking: &ModelRanking, options: &Options) -> Option<Needed> {
     let seen = power::LogDeviation { value: ranking.deviation?, degrees: f64::from(ranking.degrees) };
     let models = u32::try_from(tested).ok()?;
     Needed::of_models(models, (difference(&widest), options.delta), seen, there_are, options.alpha)
+}
+
+/// That figures are not as measured.
+fn adjusted(models: &[ModelRow]) -> Option<RankRemark> {
+    let units = models.iter().flat_map(|model| &model.units).filter(|unit| unit.measured.is_some()).count();
+    (units > 0).then_some(RankRemark::Adjusted { units })
 }
 
 fn remarks(fit: &Fit, sessions: &[UnitUnderLoad<'_>]) -> Vec<RankRemark> {

@@ -221,6 +221,16 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     for (said, models) in notes.into_iter().filter(|(said, _)| !said.is_empty()) {
         parts.item("note", &format!("{}: {said}", models.join(", ")));
     }
+    let adjusted = a.options.iter().filter_map(|o| Some((o, o.performance.measured?)));
+    for (offer, measured) in adjusted {
+        let (unit, divisor) = unit(offer.performance.quantity, measured);
+        let text = format!(
+            "{}: without the effects of slots and rounds, and so of computers; measured were {} {unit}",
+            clean(&offer.model),
+            figures(measured / divisor)
+        );
+        parts.item("adjusted", &text);
+    }
     let per_money: Vec<String> =
         a.options.iter().map(|o| format!("{} {}", clean(&o.model), figures(o.per_money))).collect();
     let unit = a.options.first().map_or("", |o| unit(o.performance.quantity, o.performance.value).0);

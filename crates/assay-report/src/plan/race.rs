@@ -220,6 +220,11 @@ fn foot(race: &Race) -> Vec<String> {
     if race.chances.iter().any(|chance| chance.dropped) {
         lines.push("Dropped models have fewer units; their intervals are wider in the final ranking.".to_owned());
     }
+    if race.adjusted_units > 0 {
+        let (units, is) = (counted(race.adjusted_units, "unit"), if race.adjusted_units == 1 { "is" } else { "are" });
+        lines
+            .push(format!("What {units} did {is} shown without the effects of slots and rounds, and so of computers."));
+    }
     if !race.unnamed_units.is_empty() {
         lines.push(format!(
             "Records of {} name no unit: all of a model count as one unit. Measure with --label unit=….",
@@ -294,6 +299,7 @@ mod tests {
             close_models: false,
             not_separated: Vec::new(),
             newly_dropped: Vec::new(),
+            adjusted_units: 0,
             unnamed_units: Vec::new(),
             excluded: Vec::new(),
         };

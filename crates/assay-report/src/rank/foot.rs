@@ -158,6 +158,13 @@ fn remark_text(remark: &RankRemark) -> String {
             capacity(*least_bytes),
             capacity(*most_bytes)
         ),
+        RankRemark::Adjusted { units } => format!(
+            "{} without the effects of slots and rounds, and so of computers; --json has them as measured",
+            match units {
+                1 => "the figure of 1 unit is".to_owned(),
+                units => format!("the figures of {units} units are"),
+            }
+        ),
         RankRemark::Acknowledged { lacking } => format!(
             "by the acknowledged rate, as {} no durable rate",
             if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }

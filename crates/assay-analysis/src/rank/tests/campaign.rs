@@ -65,7 +65,8 @@ fn a_bad_unit_and_a_bad_slot_are_told_apart() {
     let shares = report.primary.shares.unwrap();
     let sum = shares.model.unwrap() + shares.unit + shares.slot.unwrap() + shares.run.unwrap();
     assert!((sum - 1.0).abs() < 1e-12);
-    assert!(report.primary.remarks.is_empty(), "{:?}", report.primary.remarks);
+    // All units carried the effects of slots and rounds, and nothing else is to be known.
+    assert_eq!(report.primary.remarks, [RankRemark::Adjusted { units: 12 }]);
 }
 
 #[test]
