@@ -321,7 +321,7 @@ fn runs_of_series(check: &Check, name: impl Fn(usize) -> String) -> Option<Strin
         ));
     }
     by_repeats(check).then(|| {
-        "decided by the repeats of single runs; three or more runs of a group would show how much runs differ"
+        "decided by the repeats of single runs; three or more runs of the reference would show how much runs differ"
             .to_owned()
     })
 }
