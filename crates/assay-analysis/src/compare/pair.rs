@@ -87,7 +87,7 @@ pub(super) fn pair(
     }
     let mut series = SeriesUse::NotAsked;
     if as_runs && one_unit_each(first, second) {
-        match against_series(first, second, &welch, options) {
+        match against_series(first, second, welch.ratio, options) {
             Ok((c, series)) => {
                 let found = Numbers { series: SeriesUse::Decides(series), ..numbers(PairQuestion::Runs, &c) };
                 return Ok(as_printed(found, (first, second), options));
