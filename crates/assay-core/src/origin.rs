@@ -69,9 +69,13 @@ impl Origin {
     }
 }
 
-/// The fields that an origin is among those of a record.
+/// The fields that an origin is among those of a record: one of both is there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
+    { "required": ["settings"], "properties": { "settings": { "type": "object" }, "source": { "type": "null" } } },
+    { "required": ["source"], "properties": { "source": { "type": "object" }, "settings": { "type": "null" } } },
+])))]
 struct Fields {
     /// With which settings, and what they came to; absent where another tool or an article printed the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]

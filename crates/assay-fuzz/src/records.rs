@@ -64,7 +64,7 @@ pub(crate) fn record(draw: &mut Draw<'_>, id: &str) -> Record {
     if draw.byte() < 250 {
         value["created"] = json!("2026-11-21T06:31:00Z");
     }
-    // The schema cannot say that a record has either settings of a run, or the source of an import.
+    // Properties were drawn one by one: a record has either settings of a run, or the source of an import.
     match (value["settings"].is_null(), value["source"].is_null()) {
         (true, true) => value["source"] = json!({ "format": "dd", "file": "dd.txt" }),
         (false, false) => value[if draw.byte().is_multiple_of(2) { "settings" } else { "source" }] = Value::Null,
@@ -85,7 +85,9 @@ fn value_of_schema(schema: &Value, draw: &mut Draw<'_>, left: &mut usize, depth:
     if let Some(word) = schema.get("const") {
         return word.clone();
     }
-    if let Some(choices) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
+    // Beside properties they say which of these are there together.
+    let choices = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array());
+    if let (Some(choices), None) = (choices, schema.get("properties")) {
         let at = draw.below(choices.len());
         return choices.get(at).map_or(Value::Null, |choice| value_of_schema(choice, draw, left, depth));
     }

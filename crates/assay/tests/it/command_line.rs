@@ -106,9 +106,17 @@ fn smoke_is_a_record_that_the_schema_describes() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = validator.iter_errors(&record).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
-    let mut broken = record;
+    let mut broken = record.clone();
     broken["outcome"] = Value::Bool(true);
     assert!(!validator.is_valid(&broken), "the schema allows anything");
+    // A run has settings, an import has a source, and no record has neither or both.
+    let mut imported = record.clone();
+    imported.as_object_mut().unwrap().remove("settings");
+    assert!(!validator.is_valid(&imported), "neither");
+    imported["source"] = serde_json::json!({ "format": "dd", "file": "dd.txt" });
+    assert!(validator.is_valid(&imported), "an import");
+    imported["settings"] = record["settings"].clone();
+    assert!(!validator.is_valid(&imported), "both");
 }
 
 #[test]
