@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the program for other machines: static binaries, each with a tarball and a list of what is in it (CycloneDX),
+# Builds the programs for other machines: static binaries, each with a tarball and a list of what is in it (CycloneDX),
 # and the SHA-256 sums of all, in target/dist. The same commit, compiler and zig give the same bytes in any directory.
+# assay-public, a server, is built for the targets of 64 bits.
 #   packaging/dist.sh [TARGET…]      x86_64 aarch64 armv7 riscv64 i686 armv6; all of them where none is named
 # What cannot be built here is told in one line and counted. It fails where a build fails, or where nothing was built.
 set -eu
@@ -30,8 +31,16 @@ triple() { # target
     esac
 }
 
-# Compiles for a triple, with nothing of the directory or the user in the binary.
-compile() { # triple
+# The programs of a target. A server is one of 64 bits.
+programs() { # target
+    case $1 in
+        x86_64 | aarch64 | riscv64) echo assay assay-public ;;
+        *) echo assay ;;
+    esac
+}
+
+# Compiles a program for a triple, with nothing of the directory or the user in the binary.
+compile() { # program, triple
     separator=$(printf '\037')
     flags=--remap-path-prefix=$root=/assay
     flags=$flags$separator--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo
@@ -41,8 +50,8 @@ compile() { # triple
     flags=$flags$separator-Cllvm-args=-outliner-benefit-threshold=40
     # Nothing unwinds through C.
     c_flags="-fno-asynchronous-unwind-tables -fno-unwind-tables"
-    export "CFLAGS_$(echo "$1" | tr - _)=$c_flags"
-    CARGO_TARGET_DIR=$root/target cross "$1" zigbuild --quiet --profile dist -p assay
+    export "CFLAGS_$(echo "$2" | tr - _)=$c_flags"
+    CARGO_TARGET_DIR=$root/target cross "$2" zigbuild --quiet --profile dist -p "$1"
 }
 
 # The program that writes pages and completions, which are the same for all targets: the new one, by an emulator if
@@ -55,7 +64,7 @@ runnable() { # triple, binary
     fi
 }
 
-# Manual pages, completions and what installs them.
+# Manual pages, completions and what installs them, of `assay`.
 write_pages() { # directory, command
     mkdir -p "$1/man" "$1/completions"
     install -m 755 packaging/install.sh "$1/"
@@ -66,17 +75,23 @@ write_pages() { # directory, command
 }
 
 # A tarball whose bytes say nothing of who made it when: sorted, of nobody, with the time of the commit.
-pack() { # name, triple, binary
-    tree=$dist/tree/$1
+pack() { # program, name, triple, binary
+    tree=$dist/tree/$2
     rm -rf "$dist/tree"
     mkdir -p "$tree"
-    cp "$3" "$tree/assay"
-    cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$tree/"
-    cp licences/third-party.txt "$tree/LICENCES-THIRD-PARTY"
-    cp "$dist/$1.cdx.json" "$tree/sbom.cdx.json"
-    write_pages "$tree" "$(runnable "$2" "$3")"
+    cp "$4" "$tree/$1"
+    cp LICENSE-MIT LICENSE-APACHE CHANGELOG.md "$tree/"
+    cp "$dist/$2.cdx.json" "$tree/sbom.cdx.json"
+    if [ "$1" = assay ]; then
+        cp README.md "$tree/"
+        cp licences/third-party.txt "$tree/LICENCES-THIRD-PARTY"
+        write_pages "$tree" "$(runnable "$3" "$4")"
+    else
+        cp docs/public.md packaging/systemd/assay-public.service packaging/systemd/assay-public.sysusers "$tree/"
+        cp licences/third-party-public.txt "$tree/LICENCES-THIRD-PARTY"
+    fi
     tar --create --directory "$dist/tree" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
-        --mtime="@$SOURCE_DATE_EPOCH" --mode=u=rwX,go=rX "$1" | gzip -9n > "$dist/$1.tar.gz"
+        --mtime="@$SOURCE_DATE_EPOCH" --mode=u=rwX,go=rX "$2" | gzip -9n > "$dist/$2.tar.gz"
     rm -rf "$dist/tree"
 }
 
@@ -97,18 +112,20 @@ build() { # target
         prepare "$triple" || { leave_out "$1" "$reason"; return; }
         echo "$1: with the published standard library, which is larger: $reason"
     fi
-    name=assay-$version-$triple
-    binary=target/$triple/dist/assay
-    if ! compile "$triple"; then
-        echo "failed: $1: see above" >&2
-        failed=$((failed + 1))
-        return
-    fi
-    cp "$binary" "$dist/$name"
-    python3 packaging/sbom.py "$triple" "$dist/$name" "$(rustc ${toolchain:++$toolchain} -V)" "zig $zig_version" \
-        > "$dist/$name.cdx.json"
-    pack "$name" "$triple" "$binary"
-    echo "built: $1: $dist/$name, $(wc -c < "$dist/$name") bytes, $(wc -c < "$dist/$name.tar.gz") as a tarball"
+    for program in $(programs "$1"); do
+        name=$program-$version-$triple
+        binary=target/$triple/dist/$program
+        if ! compile "$program" "$triple"; then
+            echo "failed: $1: $program: see above" >&2
+            failed=$((failed + 1))
+            return
+        fi
+        cp "$binary" "$dist/$name"
+        python3 packaging/sbom.py "$program" "$triple" "$dist/$name" "$(rustc ${toolchain:++$toolchain} -V)" \
+            "zig $zig_version" > "$dist/$name.cdx.json"
+        pack "$program" "$name" "$triple" "$binary"
+        echo "built: $1: $dist/$name, $(wc -c < "$dist/$name") bytes, $(wc -c < "$dist/$name.tar.gz") as a tarball"
+    done
 }
 
 sums() {
@@ -119,7 +136,7 @@ sums() {
 }
 
 # Cargo keeps what it builds for this machine with the profile `dist` in the same directory.
-rm -rf "$dist"/assay-[0-9]* "$dist/SHA256SUMS" "$dist/tree" "$dist"/assay_*.deb "$dist/recipes"
+rm -rf "$dist"/assay-[0-9]* "$dist"/assay-public-[0-9]* "$dist/SHA256SUMS" "$dist/tree" "$dist"/assay*_*.deb "$dist/recipes"
 mkdir -p "$dist"
 for target in "$@"; do
     build "$target"

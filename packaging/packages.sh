@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes a Debian package, and an RPM where rpmbuild is there, of each binary that `make dist` made, in target/dist, and the
-# archive of the Ansible collection where ansible-galaxy is there.
+# archive of the Ansible collection where ansible-galaxy is there. assay-public, a server, is a package of its own.
 #   packaging/packages.sh [TARGET…]      x86_64 aarch64 armv7 armv6 riscv64 i686; all that are there where none is named
-# The binaries are static: the packages depend on nothing. The same tarball gives the same bytes. DIST is another directory
+# The binaries are static: the packages depend on no library. The same tarball gives the same bytes. DIST is another directory
 # than target/dist, MAINTAINER is "NAME <ADDRESS>" for the Debian package.
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,7 +11,6 @@ dist=${DIST:-$root/target/dist}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct)}"
 export SOURCE_DATE_EPOCH LC_ALL=C
-summary=$(sed -n 's/^description = "\(.*\)"/\1/p' Cargo.toml | head -1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 made=0
@@ -25,63 +24,115 @@ armv6 arm-unknown-linux-musleabihf armhf armv6hl
 riscv64 riscv64gc-unknown-linux-musl riscv64 riscv64
 i686 i686-unknown-linux-musl i386 i686'
 
-# What is installed, below the directory $2, out of the tarball $1.
-stage() { # tarball, directory
-    rm -rf "$work/from" "$2"
-    mkdir -p "$work/from" "$2/usr/bin" "$2/usr/share/man/man1" "$2/usr/share/bash-completion/completions" \
-        "$2/usr/share/zsh/vendor-completions" "$2/usr/share/fish/vendor_completions.d" "$2/usr/lib/systemd/system"
-    tar --extract --gzip --file "$1" --directory "$work/from" --strip-components=1
-    install -m 755 "$work/from/assay" "$2/usr/bin/assay"
-    for page in "$work/from/man/"*; do
-        gzip -9nc "$page" > "$2/usr/share/man/man1/${page##*/}.gz"
-    done
-    install -m 644 "$work/from/completions/assay.bash" "$2/usr/share/bash-completion/completions/assay"
-    install -m 644 "$work/from/completions/_assay" "$2/usr/share/zsh/vendor-completions/_assay"
-    install -m 644 "$work/from/completions/assay.fish" "$2/usr/share/fish/vendor_completions.d/assay.fish"
-    install -m 644 packaging/systemd/assay-run@.service packaging/systemd/assay-run@.timer "$2/usr/lib/systemd/system/"
+# What is installed of a program, below the directory $3, out of the tarball $2.
+stage() { # program, tarball, directory
+    rm -rf "$work/from" "$3"
+    mkdir -p "$work/from" "$3/usr/bin" "$3/usr/lib/systemd/system"
+    tar --extract --gzip --file "$2" --directory "$work/from" --strip-components=1
+    install -m 755 "$work/from/$1" "$3/usr/bin/$1"
+    case $1 in
+        assay) stage_pages "$3" ;;
+        assay-public) stage_service "$3" ;;
+    esac
 }
 
-debian() { # tree, architecture
-    tree=$1
-    documents=$tree/usr/share/doc/assay
+stage_pages() { # directory
+    mkdir -p "$1/usr/share/man/man1" "$1/usr/share/bash-completion/completions" \
+        "$1/usr/share/zsh/vendor-completions" "$1/usr/share/fish/vendor_completions.d"
+    for page in "$work/from/man/"*; do
+        gzip -9nc "$page" > "$1/usr/share/man/man1/${page##*/}.gz"
+    done
+    install -m 644 "$work/from/completions/assay.bash" "$1/usr/share/bash-completion/completions/assay"
+    install -m 644 "$work/from/completions/_assay" "$1/usr/share/zsh/vendor-completions/_assay"
+    install -m 644 "$work/from/completions/assay.fish" "$1/usr/share/fish/vendor_completions.d/assay.fish"
+    install -m 644 packaging/systemd/assay-run@.service packaging/systemd/assay-run@.timer "$1/usr/lib/systemd/system/"
+}
+
+stage_service() { # directory
+    mkdir -p "$1/usr/lib/sysusers.d"
+    install -m 644 packaging/systemd/assay-public.service "$1/usr/lib/systemd/system/"
+    install -m 644 packaging/systemd/assay-public.sysusers "$1/usr/lib/sysusers.d/assay-public.conf"
+}
+
+# The fields of a Debian package that differ, and its description.
+control() { # program
+    case $1 in
+        assay)
+            printf 'Section: utils\nSuggests: fio, f3, openssh-client, ansible-core\n'
+            printf 'Description: measures, verifies and compares storage media\n'
+            ;;
+        # As debhelper has it for a package that brings a user.
+        assay-public)
+            printf 'Section: web\nDepends: systemd | systemd-standalone-sysusers | systemd-sysusers\n'
+            printf 'Suggests: assay, postgresql, nginx | httpd\n'
+            printf 'Description: public place for results of assay\n'
+            ;;
+    esac
+    cat "packaging/debian/$1/description"
+}
+
+debian() { # program, tree, architecture
+    tree=$2
+    documents=$tree/usr/share/doc/$1
     mkdir -p "$documents" "$tree/DEBIAN" "$tree/usr/share/lintian/overrides" "$tree/lib/systemd"
     mv "$tree/usr/lib/systemd/system" "$tree/lib/systemd/system"
-    rm -r "$tree/usr/lib"
+    find "$tree/usr/lib" -depth -type d -empty -delete
     cat packaging/debian/copyright > "$documents/copyright"
     gzip -9nc "$work/from/LICENCES-THIRD-PARTY" > "$documents/third-party.txt.gz"
     when=$(date -R -u -d "@$SOURCE_DATE_EPOCH")
-    printf 'assay (%s) unstable; urgency=low\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
-        "$version" "$MAINTAINER" "$when" | gzip -9n > "$documents/changelog.gz"
-    cp packaging/debian/overrides "$tree/usr/share/lintian/overrides/assay"
+    printf '%s (%s) unstable; urgency=low\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
+        "$1" "$version" "$MAINTAINER" "$when" | gzip -9n > "$documents/changelog.gz"
+    sed "s/^assay:/$1:/" packaging/debian/overrides > "$tree/usr/share/lintian/overrides/$1"
     size=$(du -k -s --apparent-size "$tree" | cut -f1)
     {
-        printf 'Package: assay\nVersion: %s\nArchitecture: %s\nMaintainer: %s\n' "$version" "$2" "$MAINTAINER"
-        printf 'Installed-Size: %s\nSection: utils\nPriority: optional\n' "$size"
-        printf 'Suggests: fio, f3, openssh-client, ansible-core\n'
-        printf 'Description: measures, verifies and compares storage media\n'
-        cat packaging/debian/description
+        printf 'Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: %s\n' "$1" "$version" "$3" "$MAINTAINER"
+        printf 'Installed-Size: %s\nPriority: optional\n' "$size"
+        control "$1"
     } > "$tree/DEBIAN/control"
     (cd "$tree" && find usr lib -type f | sort | xargs md5sum) > "$tree/DEBIAN/md5sums"
     find "$tree" -type d -exec chmod 755 {} +
     find "$tree" -type f ! -path '*/usr/bin/*' -exec chmod 644 {} +
+    for script in postinst prerm postrm; do
+        [ ! -f "packaging/debian/$1/$script" ] || install -m 755 "packaging/debian/$1/$script" "$tree/DEBIAN/$script"
+    done
     find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
-    file=$dist/assay_${version}_$2.deb
+    file=$dist/$1_${version}_$3.deb
     dpkg-deb --root-owner-group -Zxz --build "$tree" "$file" > /dev/null
     echo "made: $file, $(wc -c < "$file") bytes"
     made=$((made + 1))
 }
 
-rpm_package() { # tree, architecture
+rpm_package() { # program, tree, architecture
     rm -rf "$work/rpm"
     mkdir -p "$work/rpm"
-    rpmbuild -bb --quiet --target "$2-linux" --define "_topdir $work/rpm" --define "_rpmdir $work/rpm" \
-        --define "_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm" --define "tree $1" --define "assay_version $version" \
+    rpmbuild -bb --quiet --target "$3-linux" --define "_topdir $work/rpm" --define "_rpmdir $work/rpm" \
+        --define "_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm" --define "tree $2" --define "assay_version $version" \
         --define "clamp_mtime_to_source_date_epoch 1" --define "use_source_date_epoch_as_buildtime 1" \
-        --define "_buildhost assay" --define "documents $work/from" packaging/rpm/assay.spec
-    file=assay-$version-1.$2.rpm
+        --define "_buildhost assay" --define "documents $work/from" "packaging/rpm/$1.spec"
+    file=$1-$version-1.$3.rpm
     cp "$work/rpm/$file" "$dist/$file"
     echo "made: $dist/$file, $(wc -c < "$dist/$file") bytes"
     made=$((made + 1))
+}
+
+# The packages of one tarball.
+packages() { # program, target, tarball, architecture of Debian, architecture of RPM
+    if [ "$5" = - ]; then
+        :
+    elif command -v rpmbuild > /dev/null 2>&1; then
+        stage "$1" "$3" "$work/tree"
+        rpm_package "$1" "$work/tree" "$5"
+    else
+        echo "left out: RPM of $1, $2: no rpmbuild (package rpm)"
+    fi
+    if [ "$4" = - ]; then
+        :
+    elif command -v dpkg-deb > /dev/null 2>&1; then
+        stage "$1" "$3" "$work/tree"
+        debian "$1" "$work/tree" "$4"
+    else
+        echo "left out: Debian package of $1, $2: no dpkg-deb (package dpkg)"
+    fi
 }
 
 # For `ansible-galaxy collection install FILE`. It depends on no target, and is not counted.
@@ -114,22 +165,10 @@ while read -r target triple deb rpm; do
         echo "left out: $target: no $tarball (make dist TARGETS=$target)"
         continue
     fi
-    if [ "$rpm" = - ]; then
-        :
-    elif command -v rpmbuild > /dev/null 2>&1; then
-        stage "$tarball" "$work/tree"
-        rpm_package "$work/tree" "$rpm"
-    else
-        echo "left out: RPM of $target: no rpmbuild (package rpm)"
-    fi
-    if [ "$deb" = - ]; then
-        :
-    elif command -v dpkg-deb > /dev/null 2>&1; then
-        stage "$tarball" "$work/tree"
-        debian "$work/tree" "$deb"
-    else
-        echo "left out: Debian package of $target: no dpkg-deb (package dpkg)"
-    fi
+    packages assay "$target" "$tarball" "$deb" "$rpm"
+    # It is there for the targets of 64 bits.
+    tarball=$dist/assay-public-$version-$triple.tar.gz
+    [ ! -f "$tarball" ] || packages assay-public "$target" "$tarball" "$deb" "$rpm"
 done < "$work/targets"
 [ "$made" -gt 0 ] || { echo "packages: no package was made" >&2; exit 1; }
 collection

@@ -1,11 +1,10 @@
 """What a binary is made of, as CycloneDX 1.6 on standard output; nothing is fetched.
 
-    sbom.py TRIPLE BINARY COMPILER LINKER [OPTION…]
+    sbom.py PROGRAM TRIPLE BINARY COMPILER LINKER
 
-Options are those of cargo about features.
-
-The crates are those that `assay licences` lists, for one target: what `cargo tree` says ends up in the program, with
-licences from `cargo metadata` and sums from Cargo.lock. Written for Python 3.11 or later, for tomllib.
+The crates are those of licences/third-party.txt, or of third-party-public.txt, for one target: what `cargo tree` says
+ends up in the program, with licences from `cargo metadata` and sums from Cargo.lock. Written for Python 3.11 or later,
+for tomllib.
 """
 
 import hashlib
@@ -82,9 +81,9 @@ def linked(node):
     return {d["pkg"] for d in node["deps"] if any(kind["kind"] is None for kind in d["dep_kinds"])}
 
 
-def main(triple, binary, compiler, linker):
+def main(program, triple, binary, compiler, linker):
     """Prints the document."""
-    tree = ["tree", "-p", "assay", "-e", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe", "--target", triple]
+    tree = ["tree", "-p", program, "-e", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe", "--target", triple]
     contained = {tuple(line.split()[:2]) for line in cargo(*tree, "-f", "{p}").splitlines() if line}
     metadata = json.loads(cargo("metadata", "--format-version", "1", "--filter-platform", triple))
     by_id = {package["id"]: package for package in metadata["packages"]}
@@ -93,7 +92,7 @@ def main(triple, binary, compiler, linker):
     lock = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))
     sums = {(p["name"], p["version"]): p["checksum"] for p in lock["package"] if "checksum" in p}
     components = sorted((crate(package, sums) for package in shipped.values()), key=lambda c: c["bom-ref"])
-    subject = next(c for c in components if c["name"] == "assay")
+    subject = next(c for c in components if c["name"] == program)
     components.remove(subject)
     digest = hashlib.sha256(Path(binary).read_bytes()).hexdigest()
     subject |= {"type": "application", "hashes": [{"alg": "SHA-256", "content": digest}]}

@@ -1,5 +1,5 @@
 //! What a public instance does under load, measured on this machine by the loopback device. It is run by hand, as
-//! docs/public.md says; `ASSAY_PUBLIC_LOAD` is the number of records.
+//! docs/public.md says; `ASSAY_PUBLIC_LOAD` is the number of records, and `ASSAY_PUBLIC_LOAD_ON=postgres` measures PostgreSQL.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
@@ -58,7 +58,8 @@ fn load_average() -> String {
 }
 
 fn begin(what: &str) {
-    println!("\n{what}: {} records, load of the machine {}", records(), load_average());
+    let database = if seed::on_postgres() { "PostgreSQL" } else { "SQLite" };
+    println!("\n{what}: {} records, {database}, load of the machine {}", records(), load_average());
 }
 
 /// Submits a document; where the server has no room, again, as `assay submit` does.

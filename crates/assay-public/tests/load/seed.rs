@@ -11,7 +11,9 @@ use assay_public::states::{Standing, State};
 use assay_public::store::{Kept, add_account};
 use assay_stats::random::Generator;
 
+use crate::peers::Postgres;
 use crate::samples::{Of, whole};
+use crate::server::good;
 
 /// Records whose figures the others have.
 const TEMPLATES: usize = 48;
@@ -185,11 +187,34 @@ pub fn database() -> PathBuf {
     path
 }
 
+/// Keeps a copy until it is dropped.
+pub enum Scratch {
+    /// The directory of a file of SQLite.
+    File(#[allow(dead_code)] tempfile::TempDir),
+    /// A server with a directory of its own.
+    Server(#[allow(dead_code)] Postgres),
+}
+
+/// Whether PostgreSQL is measured, by `ASSAY_PUBLIC_LOAD_ON=postgres`, and not SQLite.
+pub fn on_postgres() -> bool {
+    match std::env::var("ASSAY_PUBLIC_LOAD_ON").as_deref() {
+        Ok("postgres") => true,
+        Ok("sqlite") | Err(_) => false,
+        Ok(other) => panic!("ASSAY_PUBLIC_LOAD_ON={other} is neither sqlite nor postgres"),
+    }
+}
+
 /// A copy of the database that a measurement may change.
-pub fn scratch() -> (tempfile::TempDir, String) {
+pub fn scratch() -> (Scratch, String) {
+    if on_postgres() {
+        let server = Postgres::start().expect("ASSAY_PUBLIC_LOAD_ON=postgres needs PostgreSQL");
+        let address = server.database("load");
+        good(&["copy", "--from", database().to_str().unwrap(), "--to", &address]);
+        return (Scratch::Server(server), address);
+    }
     let directory = tempfile::tempdir_in(directory()).unwrap();
     let path = directory.path().join("public.sqlite");
     std::fs::copy(database(), &path).unwrap();
     let path = path.to_str().unwrap().to_owned();
-    (directory, path)
+    (Scratch::File(directory), path)
 }

@@ -1,4 +1,5 @@
-//! `licences/third-party.txt` holds the licence of every work that the program contains.
+//! `licences` holds the licence of every work that a program contains: `third-party.txt` of `assay`, `third-party-public.txt` of
+//! `assay-public`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,11 +10,13 @@ use crate::common::{Place, run};
 use assay_lab::{Missing, skip};
 use serde_json::Value;
 
-const HEAD: &str = "\
-assay contains the works below. Their licences follow; where one may be chosen, MIT was.
+const HEAD: &str = " contains the works below. Their licences follow; where one may be chosen, MIT was.
 Made by `make licences` from Cargo.lock and the sources of the crates.
 
 ";
+
+/// Programs that are handed out, and the file of each.
+const PROGRAMS: [(&str, &str); 2] = [("assay", "third-party.txt"), ("assay-public", "third-party-public.txt")];
 
 /// Works that are no crates: name, licence, what it is for.
 const OTHERS: [(&str, &str, &str); 4] = [
@@ -45,10 +48,10 @@ fn cargo(arguments: &[&str]) -> Result<String, String> {
 }
 
 /// The crates that end up in the program on Linux, without those that run at compile time alone.
-fn packages() -> Result<Vec<Package>, String> {
+fn packages(program: &str) -> Result<Vec<Package>, String> {
     const LINUX: &str = "x86_64-unknown-linux-gnu";
     let tree =
-        ["tree", "-p", "assay", "-e", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe", "--target", LINUX];
+        ["tree", "-p", program, "-e", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe", "--target", LINUX];
     let tree = cargo(&[&tree[..], &["-f", "{p}"]].concat())?;
     let contained: BTreeSet<&str> = tree.lines().filter(|line| !line.contains('(')).collect();
     let metadata = cargo(&["metadata", "--format-version", "1", "--filter-platform", LINUX])?;
@@ -95,8 +98,8 @@ fn texts(package: &Package) -> Vec<String> {
     files.iter().map(|file| clean(fs::read_to_string(file).unwrap())).collect()
 }
 
-fn document(packages: &[Package]) -> String {
-    let mut out = HEAD.to_owned();
+fn document(program: &str, packages: &[Package]) -> String {
+    let mut out = format!("{program}{HEAD}");
     for package in packages {
         out += format!("{:<44} {}\n", format!("{} {}", package.name, package.version), package.licence).as_str();
     }
@@ -128,22 +131,25 @@ fn document(packages: &[Package]) -> String {
 #[test]
 fn the_committed_licences_are_those_of_the_lock_file() {
     const TEST: &str = "the_committed_licences_are_those_of_the_lock_file";
-    let packages = match packages() {
-        Ok(packages) => packages,
-        Err(reason) => return skip(TEST, &Missing(format!("needs the sources of all crates: {reason}"))),
-    };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../licences/third-party.txt");
-    let current = document(&packages);
-    if std::env::var_os("ASSAY_BLESS").is_some() {
-        fs::write(&path, &current).unwrap();
-    }
-    let committed = fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == current, "{} is out of date; run `make licences` and look at the difference", path.display());
-    for package in &packages {
-        assert!(!package.licence.is_empty(), "{} says no licence", package.name);
-    }
-    for text in ["UBUNTU FONT LICENCE Version 1.0", "Copyright (c) 2022 Leon Sorokin"] {
-        assert!(committed.contains(text), "{text} is missing");
+    for (program, file) in PROGRAMS {
+        let packages = match packages(program) {
+            Ok(packages) => packages,
+            Err(reason) => return skip(TEST, &Missing(format!("needs the sources of all crates: {reason}"))),
+        };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../licences").join(file);
+        let current = document(program, &packages);
+        if std::env::var_os("ASSAY_BLESS").is_some() {
+            fs::write(&path, &current).unwrap();
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        let path = path.display();
+        assert!(committed == current, "{path} is out of date; run `make licences` and look at the difference");
+        for package in &packages {
+            assert!(!package.licence.is_empty(), "{} says no licence", package.name);
+        }
+        for text in ["UBUNTU FONT LICENCE Version 1.0", "Copyright (c) 2022 Leon Sorokin"] {
+            assert!(committed.contains(text), "{file}: {text} is missing");
+        }
     }
 }
 

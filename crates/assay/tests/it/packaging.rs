@@ -60,6 +60,62 @@ fn packages_of(directory: &Path, targets: &[&str]) -> Output {
     command.env("HOME", directory).env("DIST", directory).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap()
 }
 
+/// A tarball of the public instance, with a program of a few bytes, as `make dist` makes it beside that of assay.
+fn public_tarball(directory: &Path) {
+    let name = format!("assay-public-{}-x86_64-unknown-linux-musl", env!("CARGO_PKG_VERSION"));
+    let tree = directory.join(&name);
+    fs::create_dir_all(&tree).unwrap();
+    for file in ["assay-public", "LICENSE-MIT", "LICENSE-APACHE", "LICENCES-THIRD-PARTY"] {
+        fs::write(tree.join(file), format!("{file}\n")).unwrap();
+    }
+    let packed = directory.join(format!("{name}.tar.gz"));
+    let status = Command::new("tar").arg("-czf").arg(packed).arg("-C").arg(directory).arg(&name).status();
+    assert!(status.unwrap().success());
+}
+
+/// A server is a package of its own, with its unit and its user; what measures has neither.
+#[test]
+fn the_public_instance_is_a_package_of_its_own() {
+    const TEST: &str = "the_public_instance_is_a_package_of_its_own";
+    if !is_there("dpkg-deb") {
+        return skip(TEST, &Missing("needs dpkg-deb".to_owned()));
+    }
+    let directory = tempfile::tempdir().unwrap();
+    tarball(directory.path());
+    public_tarball(directory.path());
+    let output = packages(directory.path());
+    assert!(output.status.success(), "{}", said(&output));
+    let asked = |program: &str, about: &str| {
+        let package = directory.path().join(format!("{program}_{}_amd64.deb", env!("CARGO_PKG_VERSION")));
+        said(&Command::new("dpkg-deb").arg(about).arg(package).output().unwrap())
+    };
+    let files = asked("assay-public", "-c");
+    for file in [
+        "./usr/bin/assay-public",
+        "./lib/systemd/system/assay-public.service",
+        "./usr/lib/sysusers.d/assay-public.conf",
+        "./usr/share/doc/assay-public/third-party.txt.gz",
+    ] {
+        assert!(files.lines().any(|line| line.ends_with(file)), "{file}: {files}");
+    }
+    assert!(!asked("assay", "-c").contains("assay-public"));
+    let control = asked("assay-public", "-I");
+    for words in ["Package: assay-public\n", "Depends: systemd |", "postinst", "prerm", "postrm"] {
+        assert!(control.contains(words), "{words}: {control}");
+    }
+    assert!(!asked("assay", "-I").contains("Depends:"));
+    let sums = fs::read_to_string(directory.path().join("SHA256SUMS")).unwrap();
+    assert!(sums.contains("assay-public_") && sums.contains("assay-public-"), "{sums}");
+    if is_there("rpmbuild") {
+        let package = directory.path().join(format!("assay-public-{}-1.x86_64.rpm", env!("CARGO_PKG_VERSION")));
+        let mut rpm = Command::new("rpm");
+        let listed = said(&rpm.args(["-q", "--package", "--list", "--scripts"]).arg(package).output().unwrap());
+        for words in ["/usr/lib/systemd/system/assay-public.service", "systemd-sysusers assay-public.conf"] {
+            assert!(listed.contains(words), "{words}: {listed}");
+        }
+    }
+}
+
 #[test]
 fn a_tarball_becomes_packages_of_the_same_bytes_each_time() {
     const TEST: &str = "a_tarball_becomes_packages_of_the_same_bytes_each_time";
@@ -268,7 +324,7 @@ fn the_service_of_the_timer_is_confined() {
     assert!(level <= 2.0, "{printed}");
 }
 
-/// systemd reads both units without a remark. The program, which is not installed here, is another one for that.
+/// systemd reads all units without a remark. The programs, which are not installed here, are another one for that.
 #[test]
 fn the_units_are_read_by_systemd_without_a_remark() {
     const TEST: &str = "the_units_are_read_by_systemd_without_a_remark";
@@ -276,13 +332,14 @@ fn the_units_are_read_by_systemd_without_a_remark() {
         return skip(TEST, &Missing("needs systemd-analyze".to_owned()));
     }
     let directory = tempfile::tempdir().unwrap();
-    for unit in ["assay-run@.service", "assay-run@.timer"] {
+    for unit in ["assay-run@.service", "assay-run@.timer", "assay-public.service"] {
         let text = fs::read_to_string(root().join("packaging/systemd").join(unit)).unwrap();
-        fs::write(directory.path().join(unit), text.replace("=/usr/bin/assay ", "=/bin/true ")).unwrap();
+        let text = text.replace("=/usr/bin/assay ", "=/bin/true ").replace("=/usr/bin/assay-public ", "=/bin/true ");
+        fs::write(directory.path().join(unit), text).unwrap();
     }
     let verify = || {
         let mut command = Command::new("systemd-analyze");
-        let units = ["./assay-run@.service", "./assay-run@.timer"];
+        let units = ["./assay-run@.service", "./assay-run@.timer", "./assay-public.service"];
         command.args(["verify", "--man=no"]).args(units).current_dir(directory.path()).output().unwrap()
     };
     let output = verify();
