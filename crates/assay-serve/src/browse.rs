@@ -306,7 +306,7 @@ pub(crate) fn as_text(record: &Record) -> Markup {
             details.folded {
                 summary { "As text, in the form of CrystalDiskMark" }
                 p { (copy_button("as-text")) }
-                pre id="as-text" { (harmless_lines(&text)) }
+                pre id="as-text" tabindex="0" { (harmless_lines(&text)) }
             }
         }
     }

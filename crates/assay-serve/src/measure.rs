@@ -320,7 +320,7 @@ pub(crate) fn job(app: &App, job: &Arc<Job>) -> Result<Response, Refusal> {
         @if let Some(record) = &record { (result(record)) }
         @if !ended { (live(app, job)) }
         @let messages = job.messages();
-        @if !messages.is_empty() { details.folded open[ended && record.is_none()] { summary { "Messages" } pre { (messages.join("\n")) } } }
+        @if !messages.is_empty() { details.folded open[ended && record.is_none()] { summary { "Messages" } pre tabindex="0" { (messages.join("\n")) } } }
         p { a href="/measure" { "Measure again" } }
         p.command { "The same on the command line: " code { (harmless(&command_line(&plain_words(job)))) } }
     };

@@ -178,7 +178,7 @@ pub(crate) fn answered(answer: &Answer, words: &[String], picture: &str) -> Mark
             details.folded open { summary { "Notes" } ul { @for note in &answer.notes { li { (harmless(note)) } } } }
         }
         @if let Some(drawing) = answer.picture.as_deref().filter(|_| !answer.part.has_picture) {
-            figure.picture { (PreEscaped(drawing)) }
+            figure.picture tabindex="0" { (PreEscaped(drawing)) }
         }
         @if let Some(slider) = &answer.slider { h2 { "Over block sizes" } (PreEscaped(&slider.body)) }
         @if answer.picture.is_some() { p { a href=(picture) download { "Download the picture (SVG)" } } }

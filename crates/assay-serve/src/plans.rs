@@ -68,7 +68,7 @@ pub(crate) fn plan(program: &dyn Program, label: &str) -> Result<Response, Refus
         (PreEscaped(&kept.status.body))
         details.folded {
             summary { "What is measured where, in order, with the commands" }
-            pre { (harmless_lines(&kept.order)) }
+            pre tabindex="0" { (harmless_lines(&kept.order)) }
         }
         p.actions {
             a href={ "/plan/of/" (encoded(label)) "/file" } download={ "plan-" (encoded(label)) ".toml" } { "Download the plan" }

@@ -67,7 +67,7 @@ fn page_blocks(all: &[Block]) -> Markup {
                 Block::Table(table) => (page_table(&table.filled())),
                 Block::Items(items) => (page_items(items)),
                 Block::Picture(drawing) => {
-                    figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
+                    figure.picture.wide[drawing.size().0 > 900.0] tabindex="0" { (PreEscaped(drawing.inline())) }
                 }
                 Block::Figure(figure) => (page_figure(figure)),
                 Block::Plain(_) => {},
@@ -85,7 +85,7 @@ fn page_blocks(all: &[Block]) -> Markup {
 fn page_figure(figure: &Figure) -> Markup {
     html! {
         @match &figure.shown {
-            Seen::Still(drawing) => figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) },
+            Seen::Still(drawing) => figure.picture.wide[drawing.size().0 > 900.0] tabindex="0" { (PreEscaped(drawing.inline())) },
             Seen::Film(film) => (slider(film)),
         }
         p.caption { (said(&figure.caption)) }

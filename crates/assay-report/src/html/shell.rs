@@ -240,7 +240,7 @@ pub(super) fn pictures_section(records: &[Observation], decided: Option<Decided>
             @if let Some(film) = film { (slider(&film)) }
             @for (kind, drawings) in &kinds {
                 @for drawing in drawings.iter().take(MOST) {
-                    figure.picture.wide[drawing.size().0 > 900.0] { (PreEscaped(drawing.inline())) }
+                    figure.picture.wide[drawing.size().0 > 900.0] tabindex="0" { (PreEscaped(drawing.inline())) }
                 }
                 @if drawings.len() > MOST {
                     p.hint {
@@ -255,7 +255,7 @@ pub(super) fn pictures_section(records: &[Observation], decided: Option<Decided>
 /// All frames; a script shows one of them, and without one all are there.
 pub(crate) fn slider(film: &Film) -> Markup {
     html! {
-        figure.picture.sweep {
+        figure.picture.sweep tabindex="0" {
             figcaption.control hidden {
                 button type="button" { "Play" }
                 input type="range" min="0" max=(film.frames().count().saturating_sub(1)) value="0" step="1"
