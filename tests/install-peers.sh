@@ -37,9 +37,23 @@ install_module() { # module, version
         echo "not available here: $1"
     fi
 }
+# axe-core, which tests put into pages: one file, of a version and a sum that are fixed.
+axe_version=4.14.1
+axe_sum=e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
+unpack_axe() {
+    [ ! -f "target/peers/axe-$axe_version.js" ] || return 0
+    mkdir -p target/peers/axe
+    echo "unpacking axe-core"
+    (cd target/peers/axe && npm pack --silent "axe-core@$axe_version" > /dev/null 2>&1 &&
+        echo "$axe_sum  axe-core-$axe_version.tgz" | sha256sum --check --status &&
+        tar -xzf "axe-core-$axe_version.tgz" package/axe.min.js && mv package/axe.min.js "../axe-$axe_version.js") ||
+        echo "not available here: axe-core (npm)"
+    rm -rf target/peers/axe
+}
 if [ "${1:-}" != windows ]; then
     install_module lifelines 0.30.3
     install_module duckdb 2.0.1
+    unpack_axe
 fi
 for pair in $pairs; do
     command -v "${pair%%:*}" > /dev/null 2>&1 || [ -x "/usr/sbin/${pair%%:*}" ] || missing="$missing ${pair##*:}"

@@ -1,9 +1,9 @@
 //! What a page lacks for those who use it: names, headings, tables, contrast of text, focus, width and weight. Rules are those of
-//! WCAG 2.2 AA, <https://www.w3.org/TR/WCAG22/>.
+//! WCAG 2.2 AA, <https://www.w3.org/TR/WCAG22/>; axe has its own view of them.
 
 use serde_json::{Value, json};
 
-use super::Browser;
+use super::{Browser, axe};
 
 /// What needs a name in the tree that screen readers get.
 const NAMED: [&str; 14] = [
@@ -181,6 +181,7 @@ pub fn lacks(browser: &mut Browser, address: &str, look: Look) -> Vec<String> {
     let mut lacks = strings(&browser.value(STRUCTURE));
     lacks.extend(strings(&browser.value(CONTRAST)));
     lacks.extend(unnamed(browser));
+    lacks.extend(axe::findings(browser));
     if look.keyboard {
         lacks.extend(focus(browser));
     }

@@ -11,6 +11,8 @@ use crate::host::{Missing, skip};
 /// A browser with one page.
 pub struct Browser {
     child: Child,
+    /// The test, until it was said that axe is missing.
+    test: Option<String>,
     session: String,
     next: u64,
     unread: Vec<u8>,
@@ -37,7 +39,8 @@ impl Browser {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut browser = Self { child, session: String::new(), next: 0, unread: Vec::new(), events: Vec::new() };
+        let (test, session) = (Some(test.to_owned()), String::new());
+        let mut browser = Self { child, test, session, next: 0, unread: Vec::new(), events: Vec::new() };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
         let session = browser.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
         browser.session = session["sessionId"].as_str().unwrap().to_owned();
@@ -46,6 +49,11 @@ impl Browser {
         }
         browser.call("Page.setLifecycleEventsEnabled", json!({"enabled": true}));
         Some(browser)
+    }
+
+    /// The test whose pages cannot be looked at by axe; none where that was asked before.
+    pub(super) fn lacks_axe(&mut self) -> Option<String> {
+        self.test.take()
     }
 
     fn message(&mut self) -> Value {

@@ -32,11 +32,12 @@ fn pages_are_for_everybody() {
     let served = Served::begin(&place, &[]);
     run(place.assay(["plan", "new", "--units", "A=1,2;B=1,2", "--slots", "3", "-o", "plan.toml"])).succeeds();
     run(place.assay(["baseline", "set", "main", "san0"])).succeeds();
+    let target = place.medium().display().to_string();
+    run(place.assay(["watch", "add", &target, "--named", "card", "--suite", "tiny.toml", "--no-timer"])).succeeds();
     let plan = std::fs::read_dir(place.data().join("plans")).unwrap().next().unwrap().unwrap();
     let plan = plan.path().file_stem().unwrap().to_string_lossy().into_owned();
     browser.open(&served.address);
     let base = served.address.split('?').next().unwrap().to_owned();
-    let target = place.medium().display().to_string();
     let pages = [
         "",
         "measure",
@@ -56,6 +57,8 @@ fn pages_are_for_everybody() {
         "plan/new?units=A%3D1%2C2%3BB%3D1%2C2&slots=3",
         "fleet",
         "fleet/night",
+        "watch",
+        "watch/card",
         "baselines",
         "baselines/gate?of=baseline%3Amain%0Alast&limit=slower+than+5%25",
         "rank?of=model%3Dnothing",
