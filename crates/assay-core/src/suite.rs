@@ -147,9 +147,12 @@ impl Suite {
         }
         let mut suite = self.clone();
         if let Some(percent) = suite.span_percent.take() {
+            // A limit that does not fill the share of a medium of [`WHOLE`] once was stated for the medium that is there.
+            if suite.max_write >= suite.span {
+                let ratio = whole as f64 / WHOLE.0 as f64;
+                suite.max_write = Bytes((suite.max_write.0 as f64 * ratio) as u64);
+            }
             suite.span = Bytes(share(percent, whole));
-            let ratio = whole as f64 / WHOLE.0 as f64;
-            suite.max_write = Bytes((suite.max_write.0 as f64 * ratio) as u64);
         }
         for w in &mut suite.workloads {
             if let Some(percent) = w.offset_percent.take() {
@@ -480,5 +483,17 @@ mod tests {
         assert!(!settled.has_shares());
         let none = suite.settled(8192).unwrap_err();
         assert!(none.contains("no room for its blocks"), "{none}");
+    }
+
+    #[test]
+    fn a_limit_of_writes_in_bytes_does_not_shrink_with_the_medium() {
+        let text = TEXT
+            .replace("4096TiB", "1GiB")
+            .replace("100%", "50%")
+            .replace("12.5%", "10%")
+            .replace("offset = \"50%\"\n", "");
+        let suite = Suite::parse(&text, "x.toml").unwrap();
+        let settled = suite.settled(8 * GIB).unwrap();
+        assert_eq!((settled.span, settled.max_write), (Bytes(4 * GIB), Bytes(GIB)));
     }
 }
