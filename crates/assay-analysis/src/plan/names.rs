@@ -65,6 +65,10 @@ impl Roster {
             };
             let units: Vec<String> =
                 units.split(',').map(|unit| unit.trim().to_owned()).filter(|unit| !unit.is_empty()).collect();
+            if let Some(meant) = units.iter().find_map(|unit| range_of(unit)) {
+                let message = format!("a range of units is not read; write {}={meant}", model.trim());
+                return Err(PlanError::new(place, harmless(&message)));
+            }
             add(&mut all, ModelUnits { name: model.trim().to_owned(), units }, &place)?;
         }
         Self(all).checked(whole)
@@ -90,6 +94,23 @@ impl Roster {
     pub fn units(&self) -> impl Iterator<Item = (usize, &str)> {
         self.0.iter().enumerate().flat_map(|(index, model)| model.units.iter().map(move |unit| (index, unit.as_str())))
     }
+}
+
+/// Largest range that is written out.
+const MOST_MEANT: u32 = 12;
+
+/// What `1-5` or `[1-5]` means as names of units: `1,2,3,4,5`.
+fn range_of(unit: &str) -> Option<String> {
+    let inner = unit.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(unit);
+    let (first, last) = inner.split_once('-')?;
+    let number =
+        |text: &str| text.trim().parse::<u32>().ok().filter(|_| text.trim().bytes().all(|b| b.is_ascii_digit()));
+    let (first, last) = (number(first)?, number(last)?);
+    let most = first.saturating_add(MOST_MEANT - 1);
+    (first < last).then(|| {
+        let names: Vec<String> = (first..=last.min(most)).map(|unit| unit.to_string()).collect();
+        names.join(",") + if last > most { ",…" } else { "" }
+    })
 }
 
 fn add(all: &mut Vec<ModelUnits>, model: ModelUnits, place: &str) -> Result<(), PlanError> {
@@ -242,6 +263,8 @@ mod tests {
             ("A=1;a=2", "model `a` is named twice"),
             ("A=1=2", "holds an equals sign"),
             ("A=\u{1b}[2J", "cannot be shown"),
+            ("EVO=1-5", "a range of units is not read; write EVO=1,2,3,4,5"),
+            ("EVO=[8-99]", "write EVO=8,9,10,11,12,13,14,15,16,17,18,19,…"),
         ] {
             let error = Roster::inline(text, "--units").unwrap_err().to_string();
             assert!(error.starts_with("--units: ") && error.contains(words), "{text}: {error}");
