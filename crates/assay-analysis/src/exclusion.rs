@@ -175,6 +175,8 @@ pub enum Reason {
     OneGroup,
     /// The model has no price, so it cannot be offered.
     NoPrice,
+    /// Figures of an article whose power is not known; they take no labels.
+    NoPower,
     /// The model is unknown.
     NoModel,
 }
@@ -300,6 +302,7 @@ impl fmt::Display for Reason {
             Self::NoPrice => f.write_str(
                 "no label price; give --price 'MODEL=12.90USD', or label it: assay label 'model=MODEL' price=12.90USD",
             ),
+            Self::NoPower => f.write_str("the article tells no power; without --power-price it is offered"),
             Self::NoModel => f.write_str("names no model; name it: assay label ID model=…"),
             Self::OtherNodes { nodes, counted } => {
                 write!(

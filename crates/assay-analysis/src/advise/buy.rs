@@ -169,10 +169,15 @@ pub fn buy(records: &[Observation], question: &BuyQuestion) -> Result<BuyAdvice,
     let currency = one_currency(offers.iter().map(|(_, _, price)| price).chain(asked.into_iter().flatten()))?;
     let kilowatt_hour = question.kilowatt_hour.as_ref().map(|price| price.amount);
     let fleet = Fleet { nodes: question.nodes, hours: question.hours, kilowatt_hour: kilowatt_hour.unwrap_or(0.0) };
-    let mut options = Vec::new();
+    let (mut options, mut powerless) = (Vec::new(), Vec::new());
     for (subject, performance, price) in offers {
         let watts = watts_of(&subject.model, &subject.records)?;
         if kilowatt_hour.is_some() && watts.is_none() {
+            if subject.records.iter().all(|record| record.is_published()) {
+                // Figures of articles take no labels.
+                powerless.extend(subject.records.iter().map(|record| Excluded::new(record, None, Reason::NoPower)));
+                continue;
+            }
             let problem = "no label power; give it, like power=1.2W, or leave out --power-price".to_owned();
             return Err(AdviseError::Label { model: subject.model, problem });
         }
@@ -198,6 +203,10 @@ pub fn buy(records: &[Observation], question: &BuyQuestion) -> Result<BuyAdvice,
         };
         options.push((option, candidate));
     }
+    if options.is_empty() {
+        return Err(nothing_left("a model with a power", &powerless));
+    }
+    excluded.extend(powerless);
     options.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
     let (mut options, candidates): (Vec<BuyOffer>, Vec<Candidate>) = options.into_iter().unzip();
     let worth = worth(&options, question);

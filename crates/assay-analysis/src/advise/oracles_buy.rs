@@ -55,6 +55,14 @@ fn budget_power_spares_and_missing_repeats() {
     let watts: Vec<Observation> = cheap.iter().map(|r| labelled(r.clone(), "power", "1000mW")).collect();
     assert!((buy(&watts, &power).unwrap().options[0].cost - (560.0 + 8.4)).abs() < 1e-9);
     assert!(buy(&cheap, &power).unwrap_err().to_string().contains("power"));
+    // Figures of an article take no label, and are left out.
+    let origin = published_cards()[0].origin.clone();
+    let printed: Vec<Observation> =
+        dear.iter().map(|record| Observation { origin: origin.clone(), ..record.clone() }).collect();
+    let found = buy(&[watts, printed.clone()].concat(), &power).unwrap();
+    assert_eq!(found.options.iter().map(|option| option.model.as_str()).collect::<Vec<_>>(), ["Cheap"]);
+    assert!(found.excluded.len() == 3 && found.excluded.iter().all(|left| left.reason == Reason::NoPower));
+    assert!(buy(&printed, &power).unwrap_err().to_string().contains("without --power-price"));
     // One of four units died: a quarter more are bought.
     let mut died = cheap.clone();
     died.push(broken(labelled(card("Cheap", "9", &around(900.0)), "price", "20USD")));

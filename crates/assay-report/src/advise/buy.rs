@@ -99,15 +99,18 @@ fn unjudged(a: &BuyAdvice) -> String {
     }
 }
 
-/// Models whose price is not known: the choice is among fewer than were measured.
+/// Models whose price or power is not known: the choice is among fewer than were measured.
 fn unpriced(a: &BuyAdvice) -> String {
-    let mut models: Vec<String> =
-        a.excluded.iter().filter(|left| left.reason == Reason::NoPrice).map(|left| clean(&left.model)).collect();
-    models.dedup();
-    match models.is_empty() {
-        true => String::new(),
-        false => format!(" Left out, as the price is not known: {}.", listed_names(&models, ", ", Some("--json"))),
-    }
+    let without = |reason: &Reason, what: &str| {
+        let mut models: Vec<String> =
+            a.excluded.iter().filter(|left| left.reason == *reason).map(|left| clean(&left.model)).collect();
+        models.dedup();
+        match models.is_empty() {
+            true => String::new(),
+            false => format!(" Left out, as the {what} is not known: {}.", listed_names(&models, ", ", Some("--json"))),
+        }
+    };
+    without(&Reason::NoPrice, "price") + &without(&Reason::NoPower, "power")
 }
 
 fn table(parts: &mut Parts, a: &BuyAdvice) {
