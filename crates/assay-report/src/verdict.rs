@@ -51,7 +51,9 @@ pub(crate) fn word(record: &Observation) -> &'static str {
         let completed = record.outcome == Outcome::Completed;
         let verdict = verified.verdict;
         // A fake that was proven stays one; otherwise how a medium failed says more than that it did.
-        if verdict == Verdict::Fake || (completed && (verdict.is_bad() || record.measurements.is_empty())) {
+        // What another tool found is its answer; its rates are beside it.
+        let is_answer = verdict.is_bad() || record.measurements.is_empty() || record.is_printed();
+        if verdict == Verdict::Fake || (completed && is_answer) {
             return checked(verified);
         }
     }
@@ -89,9 +91,13 @@ pub fn verdict_sentence(record: &Observation) -> String {
         return format!("{}.", capitalised(&statement(&check_sentence(verified))));
     }
     let sentence = end_of_medium(record, &thing).unwrap_or_else(|| of_figures(record, &thing));
-    match record.verification.as_ref().filter(|verified| verified.verdict.is_bad()) {
-        Some(found) => format!("{thing} is {}. {sentence}", bad(found.verdict)),
-        None => sentence,
+    match &record.verification {
+        Some(found) if found.verdict.is_bad() => format!("{thing} is {}. {sentence}", bad(found.verdict)),
+        // What another tool found is its answer; the rates come second.
+        Some(found) if record.is_printed() => {
+            format!("{}. {sentence}", capitalised(&statement(&check_sentence(found))))
+        }
+        _ => sentence,
     }
 }
 
@@ -320,6 +326,9 @@ fn bus_name(medium: &Medium) -> String {
 
 #[cfg(test)]
 mod tests {
+    use assay_core::observation::ObservedOrigin;
+    use assay_core::origin::Source;
+
     use super::*;
 
     #[test]
@@ -327,6 +336,17 @@ mod tests {
         let mut records = assay_analysis::published("").unwrap();
         records.retain(|record| record.validity.verdict == ValidityVerdict::Valid);
         assert!(!records.is_empty() && records.iter().all(|record| word(record) == "as published"));
+    }
+
+    #[test]
+    fn a_check_of_another_tool_that_found_no_loss_is_genuine_whatever_its_rates_lack() {
+        let mut record = assay_analysis::published("").unwrap().remove(0);
+        record.origin = ObservedOrigin::Imported(Source::default());
+        record.validity.verdict = ValidityVerdict::Suspect;
+        assert_eq!(word(&record), "suspect");
+        let found = Verification { verdict: Verdict::Genuine, ..Verification::undecided(Method::Full) };
+        record.verification = Some(found);
+        assert_eq!(word(&record), "genuine");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use assay_core::record::Record;
 use assay_core::text::{clean, statement};
 use assay_core::units::{Bytes, capacity, rate, span};
 use assay_core::verification::{
-    Extent, FirstError, MapCell, Method, NoDirect, Offsets, Pass, ReadBack, Remark, SECTOR_BYTES, SectorClass,
+    Checker, Extent, FirstError, MapCell, Method, NoDirect, Offsets, Pass, ReadBack, Remark, SECTOR_BYTES, SectorClass,
     SectorCounts, Verdict, Verification,
 };
 use maud::{Markup, html};
@@ -138,7 +138,8 @@ pub(crate) fn parts(record: &Record) -> Vec<Part> {
     let mut parts = vec![
         found,
         fact("capacity", Some(size_words(v, record.medium.capacity_bytes))),
-        fact("sectors", Some(counts(v))),
+        // Another tool's report of a good medium has no counts.
+        fact("sectors", Some(counts(v)).filter(|_| v.counts.total() > 0 || v.checker == Checker::Assay)),
         match missing_from(v) {
             Some(from) => fact("missing", Some(format!("all from {} on", Bytes(from)))),
             None => fact("1st error", v.first_error.as_ref().map(|first| first_error(v, first))),
