@@ -29,6 +29,8 @@ pub(super) struct Unit<'a> {
     pub(super) key: String,
     /// Its name for people.
     pub(super) title: String,
+    /// Whether that is the node, where none knows the unit.
+    pub(super) is_node: bool,
     pub(super) records: Vec<&'a Observation>,
 }
 
@@ -69,7 +71,12 @@ pub(super) fn media<'a>(records: &'a [Observation], ranked: Option<&RankReport>)
         let units = &mut all[at].units;
         match units.iter_mut().find(|known| known.key == unit) {
             Some(known) => known.records.push(record),
-            None => units.push(Unit { key: unit, title: facts::unit(record), records: vec![record] }),
+            None => {
+                let own = facts::unit(record);
+                let is_node = own.is_empty() && !unit.is_empty() && !record.is_published();
+                let title = if is_node { clean(&unit) } else { own };
+                units.push(Unit { key: unit, title, is_node, records: vec![record] });
+            }
         }
     }
     for model in &mut all {

@@ -100,14 +100,19 @@ impl Figures<'_> {
     }
 }
 
-/// The name of the medium of a row.
+/// The name of the medium of a row; a node stands for its unit where none is known.
 fn medium_name(of: Medium<'_>) -> Cell {
     match of {
         Medium::Whole(model) => Cell::with(&model.title, format!("({})", counted(model.units.len(), "unit"))),
         Medium::One(model, unit) if model.units.len() == 1 => {
-            let title = if unit.title.is_empty() { String::new() } else { format!("(unit {})", unit.title) };
+            let title = match (unit.title.as_str(), unit.is_node) {
+                ("", _) => String::new(),
+                (title, true) => format!("(node {title})"),
+                (title, false) => format!("(unit {title})"),
+            };
             Cell::with(&model.title, title)
         }
+        Medium::One(model, unit) if unit.is_node => Cell::with(format!("{} · {}", model.title, unit.title), ""),
         Medium::One(model, unit) => {
             let title = if unit.title.is_empty() { "without a name" } else { &unit.title };
             Cell::with(format!("{}, unit {title}", model.title), "")
@@ -415,4 +420,31 @@ pub(super) fn confidence_levels(data: &Data) -> String {
     all.dedup();
     let words: Vec<String> = all.into_iter().map(percent).collect();
     if words.is_empty() { String::new() } else { format!(" at {}", words.join(" or ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_core::observation::ObservedOrigin;
+    use assay_core::origin::Source;
+
+    use super::super::media::media;
+    use super::*;
+
+    #[test]
+    fn a_node_names_the_row_where_no_unit_is_known() {
+        let printed = assay_analysis::published("").unwrap().remove(0);
+        let on = |node: &str| {
+            let mut record = Observation { origin: ObservedOrigin::Imported(Source::default()), ..printed.clone() };
+            record.medium.unit = None;
+            record.labels = [("model", "CardX"), ("fleet", "night"), ("node", node)]
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into();
+            record
+        };
+        let names = |records: &[Observation]| {
+            let media = media(records, None);
+            medium_rows(&media).into_iter().map(|row| medium_name(row).value).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&[on("node5"), on("node6")]), ["CardX", "CardX · node5", "CardX · node6"]);
+    }
 }
