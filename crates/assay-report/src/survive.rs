@@ -70,7 +70,7 @@ fn of_one(answer: &Survival, group: &SurviveGroup) -> String {
     let units = counted(group.units as usize, "unit");
     match group.median.point {
         Some(point) => {
-            format!("Half of such units as {} {what} by {}", clean(&group.name), life(axis, point, &group.median))
+            format!("Half of the units of {} {what} by {}", clean(&group.name), life(axis, point, &group.median))
         }
         None if group.failed == 0 => {
             format!("No failure among {units} of {}: {}", clean(&group.name), no_failure(answer, group))
@@ -340,7 +340,10 @@ fn items(answer: &Survival) -> Vec<(String, String)> {
     }
     if answer.groups.iter().any(|group| group.failed == 0) {
         let (units, level) = (answer.units_for_a_tenth(), probability(answer.level));
-        add("note", format!("{units} units without a failure bound the share that fails to 10 % ({level}, one-sided)"));
+        add(
+            "note",
+            format!("to show that at most 10 % fail takes {units} units without a failure ({level}, one-sided)"),
+        );
     }
     if answer.too_many {
         let most = MOST_COMPARED;

@@ -305,11 +305,11 @@ fn quick_verdict(v: &Verification) -> String {
         }
         Verdict::Fake => {
             let how = match v.kind {
-                Some(FakeKind::Limbo) => "dropped",
-                Some(FakeKind::Unknown) => "dropped or overwritten",
-                _ => "overwritten by later data",
+                Some(FakeKind::Limbo) => "the medium drops them",
+                Some(FakeKind::Unknown) => "the medium drops them, or later data overwrite them",
+                _ => "later data overwrite them",
             };
-            format!("fake: {lost} of {places} lost what was written, {how}")
+            format!("fake: the data of {lost} of {places} are lost: {how}")
         }
         Verdict::Failed if v.ended.is_none() => {
             format!("failed while it was tested: of {places} those that held no longer accept writes")
