@@ -11,6 +11,7 @@ use assay_core::medium::Medium;
 use assay_core::outcome::Outcome;
 use assay_core::priority::Priorities;
 use assay_core::record::{Host, Latency, Measurement, Repeat, Score};
+use assay_core::refined::Refined;
 use assay_core::verification::Verification;
 use assay_core::workload::{Op, Pattern, Stop, Sync, Think, Unknown, Workload};
 
@@ -142,6 +143,8 @@ pub struct Load {
     pub direct: Option<bool>,
     /// When writes must be durable; of reads it is known always.
     pub sync: Option<Sync>,
+    /// Writes between two syncs; 0 syncs after each.
+    pub sync_every: u32,
     /// When operations were to begin, where the tool held a rate.
     pub arrivals: Option<Arrivals>,
     /// Length of a run in nanoseconds.
@@ -167,6 +170,7 @@ impl Load {
             span_bytes: None,
             direct: None,
             sync: (op == Op::Read).then_some(Sync::End),
+            sync_every: 0,
             arrivals: None,
             duration_ns: None,
         }
@@ -193,6 +197,7 @@ impl Load {
             span_bytes: self.span_bytes.unwrap_or(0),
             direct: self.direct.unwrap_or(false),
             sync: self.sync.unwrap_or_default(),
+            refined: Refined { sync_every: self.sync_every, ..Refined::default() },
             arrivals: self.arrivals,
             blocks: self.blocks.clone(),
             distribution: self.distribution.clone(),

@@ -129,7 +129,8 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
     let files = if get(&["filename"]).is_some() { 1 } else { u64::from(clones.max(1)) };
     load.span_bytes = get(&["size"]).and_then(bytes).and_then(|size| size.checked_mul(files));
     if op != Op::Read {
-        load.sync = sync(&get);
+        let (sync, every) = sync(&get).unzip();
+        (load.sync, load.sync_every) = (sync, every.unwrap_or_default());
     }
     if let Some(rate) = rate(&get, op, load.block_bytes, base) {
         let process = if get(&["rate_process"]) == Some("poisson") { Process::Poisson } else { Process::Constant };
@@ -236,16 +237,20 @@ fn rate<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>, op: Op, block: Option<u64
     all.filter(|iops| *iops > 0.0 && iops.is_finite())
 }
 
-fn sync<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>) -> Option<Sync> {
+/// The kind of sync, and the writes between two; 0 where that is one.
+fn sync<'a>(get: &impl Fn(&[&str]) -> Option<&'a str>) -> Option<(Sync, u32)> {
     let every = |name: &str| get(&[name]).filter(|value| *value != "0");
+    let several = |value: &str| value.parse::<u32>().ok().filter(|writes| *writes > 1);
     match (every("fsync"), every("fdatasync"), every("sync")) {
-        (None, None, None | Some("none")) => Some(Sync::End),
-        (Some("1"), _, _) => Some(Sync::Fsync),
-        (_, Some("1"), _) => Some(Sync::Fdatasync),
+        (None, None, None | Some("none")) => Some((Sync::End, 0)),
+        (Some("1"), _, _) => Some((Sync::Fsync, 0)),
+        (_, Some("1"), _) => Some((Sync::Fdatasync, 0)),
         // O_SYNC and O_DSYNC have the same effect as a call behind each write.
-        (None, None, Some("dsync")) => Some(Sync::Fdatasync),
-        (None, None, Some(_)) => Some(Sync::Fsync),
-        // A sync after every `n` writes: assay has no such load.
+        (None, None, Some("dsync")) => Some((Sync::Fdatasync, 0)),
+        (None, None, Some(_)) => Some((Sync::Fsync, 0)),
+        (Some(value), None, None | Some("none")) => Some((Sync::Fsync, several(value)?)),
+        (None, Some(value), None | Some("none")) => Some((Sync::Fdatasync, several(value)?)),
+        // Two kinds at different distances: assay has no such load.
         _ => None,
     }
 }
@@ -458,15 +463,20 @@ mod tests {
         let load = of(&[("group_reporting", ""), ("numjobs", "4"), ("size", "1g")], Op::Read);
         assert_eq!((load.jobs, load.span_bytes), (Some(4), Some(4 << 30)));
         for (option, value, sync) in [
-            ("fsync", "1", Some(Sync::Fsync)),
-            ("fsync", "32", None),
-            ("fdatasync", "1", Some(Sync::Fdatasync)),
-            ("sync", "dsync", Some(Sync::Fdatasync)),
-            ("sync", "1", Some(Sync::Fsync)),
-            ("sync", "none", Some(Sync::End)),
-            ("end_fsync", "1", Some(Sync::End)),
+            ("fsync", "1", Some((Sync::Fsync, 0))),
+            ("fsync", "32", Some((Sync::Fsync, 32))),
+            ("fsync", "x", None),
+            ("fdatasync", "1", Some((Sync::Fdatasync, 0))),
+            ("fdatasync", "8", Some((Sync::Fdatasync, 8))),
+            ("sync", "dsync", Some((Sync::Fdatasync, 0))),
+            ("sync", "1", Some((Sync::Fsync, 0))),
+            ("sync", "none", Some((Sync::End, 0))),
+            ("end_fsync", "1", Some((Sync::End, 0))),
         ] {
-            assert_eq!(of(&[(option, value)], Op::Write).sync, sync, "{option}={value}");
+            let load = of(&[(option, value)], Op::Write);
+            assert_eq!(load.sync.map(|kind| (kind, load.sync_every)), sync, "{option}={value}");
         }
+        let both = of(&[("fsync", "32"), ("fdatasync", "8")], Op::Write);
+        assert_eq!((both.sync, both.sync_every), (None, 0));
     }
 }
