@@ -52,7 +52,12 @@ fn main() -> ExitCode {
             let _ = error.print();
             return Exit::Usage.into();
         }
-        Err(error) => return output::tell_failure(&Failure::from(error)).into(),
+        Err(error) => {
+            let words: Vec<String> =
+                std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            let failure = cli::second_target(&words, &error).map_or_else(|| Failure::from(error), Failure::usage);
+            return output::tell_failure(&failure).into();
+        }
     };
     // Runs and checks are made by a child process; its code comes back through `signals`.
     match commands::dispatch(cli) {

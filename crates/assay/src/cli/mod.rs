@@ -98,7 +98,7 @@ pub(crate) use fleet::{
 pub(crate) use plan::{NewArgs, PlanArgs, PlanCommand, RaceArgs, SwapArgs};
 pub(crate) use powercut::PowercutArgs;
 pub(crate) use records::{AggregateArg, ExportArgs, ImportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
-pub(crate) use run::{EngineArg, PeerArg, RunArgs, TogetherArgs};
+pub(crate) use run::{EngineArg, PeerArg, RunArgs, TogetherArgs, second_target};
 pub(crate) use submit::{LoginArgs, SubmitArgs};
 pub(crate) use survive::SurviveArgs;
 pub(crate) use verify::{ContentArg, VerifyArgs};

@@ -192,3 +192,56 @@ pub(crate) struct TogetherArgs {
 fn budget(text: &str) -> Result<Duration, String> {
     values::time(Duration::from_secs(1)..=crate::suites::LONGEST_BUDGET, "1s to 30d")(text)
 }
+
+/// What is wrong with two targets of a run, and the mend: the first is often a suite or a job file.
+pub(crate) fn second_target(words: &[String], error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_second = error.kind() == ErrorKind::UnknownArgument && !second.starts_with('-');
+    let (command, rest) = words.split_first()?;
+    if !is_second || command != "run" {
+        return None;
+    }
+    let before = &rest[..rest.iter().position(|word| word == second)?];
+    let is_suite = |word: &str| {
+        let name = std::path::Path::new(word).extension();
+        name.is_some_and(|name| name.eq_ignore_ascii_case("fio") || name.eq_ignore_ascii_case("toml"))
+    };
+    // What stands behind an option is its value.
+    let is_value = |at: usize| at > 0 && before[at - 1].starts_with('-');
+    let first = before.iter().enumerate().find(|(at, word)| is_suite(word) && !is_value(*at)).map(|(_, word)| word);
+    Some(match first {
+        Some(suite) => {
+            let [suite, second] = [suite, second].map(|word| crate::output::operand(std::path::Path::new(word)));
+            format!("a run has one target; write assay run --suite {suite} {second}")
+        }
+        None => {
+            let second = assay_core::text::quoted(second);
+            format!("a run has one target, and {second} is a second one; run assay once for each")
+        }
+    })
+}
+
+#[cfg(test)]
+mod second_targets {
+    use clap::Parser;
+
+    use super::second_target;
+
+    #[test]
+    fn two_targets_of_a_run_are_refused_with_the_mend() {
+        let mend = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let error = crate::cli::Cli::try_parse_from(["assay"].into_iter().chain(line.split(' '))).unwrap_err();
+            second_target(&words, &error)
+        };
+        assert_eq!(
+            mend("run job.fio mnt/A").as_deref(),
+            Some("a run has one target; write assay run --suite job.fio mnt/A")
+        );
+        assert!(mend("run mnt/A mnt/B").unwrap().contains("`mnt/B` is a second one; run assay once for each"));
+        assert!(mend("run --suite x.toml mnt/A mnt/B").unwrap().contains("run assay once for each"));
+        assert_eq!(mend("run mnt/A --sute x"), None);
+        assert_eq!(mend("info mnt/A mnt/B"), None);
+    }
+}
