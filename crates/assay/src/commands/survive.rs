@@ -1,11 +1,12 @@
 //! `assay survive`: how long units last, from sheets and documents of endurance tests.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
-use assay_analysis::survive::{Grouping, Survival, SurviveOptions, read_lives, survive as analyse};
+use assay_analysis::survive::{Grouping, Lives, Milestone, Survival, SurviveOptions, read_lives, survive as analyse};
 use assay_core::exit::Exit;
-use assay_core::text::harmless;
+use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
 use assay_pictures::Drawing;
 use assay_report::{Document, Style, survive as report};
@@ -45,6 +46,9 @@ fn answered(args: &SurviveArgs, target: &Target) -> Result<Survived, Failure> {
     let named = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let mut lives = read_lives(named).map_err(|error| Failure::usage(harmless(&error.to_string())))?;
     target.redact_lives(&mut lives);
+    if let Some(missing) = missing_column(&lives, args.milestone, &args.grouping()) {
+        return Err(Failure::usage(missing));
+    }
     let options = SurviveOptions {
         milestone: args.milestone,
         axis: args.axis,
@@ -66,6 +70,33 @@ fn answered(args: &SurviveArgs, target: &Target) -> Result<Survived, Failure> {
         )));
     };
     Ok(Survived(found))
+}
+
+/// The column that was asked for, where no unit has it; with those that there are.
+fn missing_column(lives: &Lives, milestone: Milestone, by: &Grouping) -> Option<String> {
+    let has = |milestone: &Milestone| lives.units.iter().any(|unit| unit.milestones.contains_key(milestone));
+    if milestone != Milestone::Death && !has(&milestone) {
+        let there: Vec<&str> =
+            Milestone::ALL.into_iter().filter(|m| *m == Milestone::Death || has(m)).map(Milestone::name).collect();
+        return Some(format!("no column {}; there {}", milestone.name(), these(&there)));
+    }
+    let Grouping::Label(name) = by else { return None };
+    let mut there: BTreeSet<&str> =
+        lives.units.iter().flat_map(|unit| unit.labels.keys().map(String::as_str)).collect();
+    if there.contains(name.as_str()) {
+        return None;
+    }
+    if lives.units.iter().any(|unit| unit.model.is_some()) {
+        there.insert("model");
+    }
+    there.insert("all");
+    let there: Vec<&str> = there.into_iter().collect();
+    Some(format!("--by: no column {}; there {}", quoted(name), harmless(&these(&there))))
+}
+
+/// `is all`, `are model, site`.
+fn these(names: &[&str]) -> String {
+    format!("{} {}", if names.len() == 1 { "is" } else { "are" }, names.join(", "))
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -96,5 +127,29 @@ impl Answer for Survived {
 
     fn picture(&self) -> Option<Drawing> {
         report::picture(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_that_no_file_has_is_named_with_those_that_there_are() {
+        let text = "unit,cycles,end,model,site,1%\na,10,died,M,s,4\nb,20,died,M,t,5\n";
+        let lives = read_lives([("units.csv", text)]).unwrap();
+        let missing = |milestone, by: &str| missing_column(&lives, milestone, &Grouping::parse(by));
+        assert_eq!(
+            missing(Milestone::FirstError, "model").as_deref(),
+            Some("no column first-error; there are 1%, death")
+        );
+        assert_eq!(
+            missing(Milestone::Death, "wrong").as_deref(),
+            Some("--by: no column `wrong`; there are all, model, site")
+        );
+        for (milestone, by) in [(Milestone::OnePercent, "site"), (Milestone::Death, "all"), (Milestone::Death, "model")]
+        {
+            assert_eq!(missing(milestone, by), None);
+        }
     }
 }
