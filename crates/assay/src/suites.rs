@@ -101,6 +101,15 @@ pub(crate) fn is_built_in(name: &str) -> bool {
     BUILT_IN.iter().any(|(built_in, _)| *built_in == name)
 }
 
+/// Refuses a word that names no suite here and no file anywhere: a suite of another machine is a file, which is written
+/// with its path or its ending.
+pub(crate) fn check_word(name: &str) -> Result<(), Failure> {
+    match is_built_in(name) || name == "-" || name.contains(['/', '.']) {
+        true => Ok(()),
+        false => text(name).map(drop),
+    }
+}
+
 /// A suite by name or file, and its text.
 pub(crate) fn checked(name: &str) -> Result<(String, Suite), Failure> {
     let (text, suite, _) = wished(name, &Wish::default())?;
@@ -218,6 +227,15 @@ mod tests {
         for (name, text) in BUILT_IN {
             let suite = Suite::parse(text, name).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(suite.name, name);
+        }
+    }
+
+    #[test]
+    fn a_misspelt_suite_is_refused_before_other_machines_have_it() {
+        let refused = format!("{:?}", check_word("smoek").unwrap_err());
+        assert!(refused.contains("smoek") && refused.contains("smoke"), "{refused}");
+        for name in ["smoke", "-", "/etc/assay/mine.toml", "mine.toml"] {
+            assert!(check_word(name).is_ok(), "{name}");
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) fn measured(
     mut guard: Option<Guard>,
     control: &Control,
 ) -> Result<(Ledger, BTreeMap<usize, Record>), Failure> {
+    // What no node can run leaves nothing behind.
+    check_arguments(&ledger)?;
     let _lock = ledgers::lock(&ledger.run)?;
     if resumed {
         // Another process may have had it meanwhile.
@@ -46,7 +48,6 @@ pub(super) fn measured(
     if let Some(quorum) = args.quorum.filter(|quorum| *quorum > count) {
         return Err(Failure::usage(format!("--quorum {quorum} is more than the {}", counted(count as usize, "node"))));
     }
-    check_arguments(&ledger)?;
     if missing.is_empty() {
         return Ok((ledger, BTreeMap::new()));
     }
@@ -183,7 +184,9 @@ const NODES_OWN: [&str; 6] = ["--rendezvous", "127.0.0.1:1", "--node", "x", "--"
 
 /// Finds what is wrong with the arguments before anything is started.
 pub(super) fn check_arguments(ledger: &Ledger) -> Result<(), Failure> {
-    parse(node_arguments(ledger).into_iter().chain(NODES_OWN.map(str::to_owned)))
+    let arguments = node_arguments(ledger);
+    parse(arguments.iter().cloned().chain(NODES_OWN.map(str::to_owned)))?;
+    run_args(&arguments).map_or(Ok(()), |args| suites::check_word(&args.suite))
 }
 
 /// The same for arguments alone.
