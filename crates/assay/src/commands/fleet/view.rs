@@ -351,7 +351,7 @@ pub(super) fn fate_words(fate: &Fate) -> String {
         Fate::NotBegun { cause, reason } => not_begun_words(*cause, reason),
         Fate::Unreachable { reason } => format!("unreachable: {reason}"),
         Fate::Late => "not ready in time".to_owned(),
-        Fate::TooFew => "ready, but too few others were; --quorum N begins with N".to_owned(),
+        Fate::TooFew => "ready, but too few others were: --quorum N starts with N nodes".to_owned(),
         Fate::Lost { reason } => format!("lost: {reason}"),
         Fate::NotTaken { reason } => format!("record not taken: {reason}"),
         Fate::Interrupted => "interrupted".to_owned(),
