@@ -415,18 +415,20 @@ pub struct ListedRecord {
     medium: String,
     /// Kind of the medium.
     kind: MediumKind,
-    /// Unit: serial number, CID or label.
+    /// Unit: label, or else serial number or CID.
     unit: Option<String>,
     /// Host name.
     host: Option<String>,
-    /// Slot or port.
+    /// Slot or port: label, or else what the host says.
     slot: Option<String>,
     /// Name of the suite.
     suite: String,
     /// How the run ended.
     outcome: Outcome,
-    /// Whether the figures can be trusted.
-    verdict: ValidityVerdict,
+    /// The result as in the table: `valid`, `fake`, `killed`.
+    result: &'static str,
+    /// Whether the figures can be trusted; null where the run did not complete, and of a check without figures.
+    verdict: Option<ValidityVerdict>,
     /// Verdict of the checks of this unit; null where it was not checked.
     verification: Option<Verdict>,
     /// Labels.
@@ -451,13 +453,14 @@ pub struct ListedFigure {
 
 /// The records in their order.
 #[must_use]
-pub fn listed(records: &[Observation]) -> Vec<ListedRecord> {
+pub fn listed(records: &[Observation], lives: &Lives) -> Vec<ListedRecord> {
     let columns = Columns::from_records(records);
-    records.iter().map(|record| ListedRecord::new(record, &columns)).collect()
+    records.iter().map(|record| ListedRecord::new(record, lives, &columns)).collect()
 }
 
 impl ListedRecord {
-    fn new(record: &Observation, columns: &Columns) -> Self {
+    fn new(record: &Observation, lives: &Lives, columns: &Columns) -> Self {
+        let has_figures = record.outcome == Outcome::Completed && !record.measurements.is_empty();
         let figure = |column: usize| {
             let found = columns.figure(record, column)?;
             let load = Load::from_workload(&found.measurement.workload);
@@ -470,12 +473,13 @@ impl ListedRecord {
             model: names_model(record).then(|| identity(record).model),
             medium: record.medium.title(),
             kind: record.medium.kind,
-            unit: record.medium.unit.clone(),
+            unit: Some(facts::unit(record)).filter(|unit| !unit.is_empty()),
             host: record.host.hostname.clone(),
-            slot: record.host.slot.clone(),
+            slot: Some(facts::slot(record)).filter(|slot| !slot.is_empty()),
             suite: record.suite.name.clone(),
             outcome: record.outcome.clone(),
-            verdict: record.validity.verdict,
+            result: word_of(record, lives),
+            verdict: Some(record.validity.verdict).filter(|_| has_figures),
             verification: record.verification.as_ref().map(|check| check.verdict),
             labels: record.labels.clone(),
             figures: (0..Columns::TITLES.len()).filter_map(figure).collect(),

@@ -5,7 +5,7 @@ use assay_core::observation::Observation;
 use assay_core::outcome::Outcome;
 use assay_core::record::Record;
 use assay_core::workload::Pattern;
-use assay_report::{Life, Lives, Style, csv, info, json, list, markdown};
+use assay_report::{Life, Lives, Style, csv, info, json, list, listed, markdown};
 
 fn all() -> Vec<Record> {
     crate::common::all().into_iter().map(|(_, r)| r).collect()
@@ -57,6 +57,21 @@ fn the_list_says_what_is_known_of_a_run_that_has_no_end() {
         let ended = Record { outcome: Outcome::Completed, ..record.clone() };
         assert!(!list(&[ended.into()], &lives, &Style::default()).contains(word));
     }
+}
+
+#[test]
+fn the_list_for_programs_has_the_result_and_the_unit_of_the_table() {
+    let mut killed = crate::common::good_card();
+    (killed.id, killed.outcome) = ("killed".to_owned(), Outcome::Running);
+    let mut fake = crate::verification::fake();
+    fake.labels.insert("unit".to_owned(), "3".to_owned());
+    let records = [crate::common::good_card(), killed, fake].map(|record| Observation::from(&record));
+    let lives = Lives::from([("killed".to_owned(), Life::Killed)]);
+    let rows = serde_json::to_value(listed(&records, &lives)).unwrap();
+    let words = |field: &str| (0..3).map(|row| rows[row][field].clone()).collect::<Vec<_>>();
+    assert_eq!(words("result"), ["valid", "killed", "fake"]);
+    assert_eq!(words("verdict"), [serde_json::json!("valid"), serde_json::Value::Null, serde_json::Value::Null]);
+    assert_eq!(rows[2]["unit"], "3");
 }
 
 /// Rows of cells, by RFC 4180.

@@ -89,7 +89,7 @@ impl Answer for Listed {
     }
 
     fn json(&self) -> Result<Value, Failure> {
-        output::json(&assay_report::listed(&self.0))
+        output::json(&assay_report::listed(&self.0, &self.1))
     }
 
     fn document(&self) -> Document {

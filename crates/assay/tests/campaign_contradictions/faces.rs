@@ -83,7 +83,7 @@ fn list(place: &Place, query: &str) -> Claims {
             whose(&row["labels"], &row["medium"], &row["unit"], query.starts_with("published:") || is_published(row));
         said.models.insert(unit.0.clone());
         said.units.insert(unit);
-        said.verdicts.insert(text(&row["id"]), text(&row["verdict"]));
+        said.verdicts.extend(row["verdict"].as_str().map(|verdict| (text(&row["id"]), verdict.to_owned())));
         if matches!(row["verification"].as_str(), Some("fake" | "damaged" | "failed")) {
             said.losing.as_mut().unwrap().insert(text(&row["id"]));
         }
@@ -148,7 +148,8 @@ fn verdicts(place: &Place, known: &Claims, records: &[Shown]) -> Option<Claims> 
     let mut answered: BTreeMap<(&str, bool), usize> = BTreeMap::new();
     for shown in records.iter().filter(|shown| shown.measured) {
         let loses = known.losing.as_ref().unwrap().contains(&shown.id);
-        let of_kind = answered.entry((known.verdicts[&shown.id].as_str(), loses)).or_default();
+        let Some(verdict) = known.verdicts.get(&shown.id) else { continue };
+        let of_kind = answered.entry((verdict.as_str(), loses)).or_default();
         *of_kind += 1;
         if *of_kind > ENDS {
             continue;
