@@ -181,11 +181,20 @@ fn settings(record: &Record) -> Vec<(String, String)> {
 
 /// What only a run of assay has.
 fn of_run(record: &Record, s: &Settings) -> Vec<(&'static str, String)> {
-    let alignment =
-        s.direct_alignment_bytes.map_or_else(|| "not possible".to_owned(), |b| format!("aligned to {b} bytes"));
+    // A check tests by itself how it reads; its findings say so.
+    let is_check = record.verification.is_some() && s.repeats == 0;
+    let alignment = match s.direct_alignment_bytes {
+        Some(bytes) => format!("aligned to {bytes} bytes"),
+        None if is_check => String::new(),
+        None => "not possible".to_owned(),
+    };
     let direct = [alignment, statement(&s.direct_source)];
     let raw = if s.raw_device { ", on the raw device" } else { "" };
     let (planned, most) = (Bytes(s.planned_write_bytes), Bytes(s.max_write_bytes));
+    let planned = match is_check {
+        true => format!("{planned} to be written"),
+        false => format!("{}, {planned} to be written, at most {most}", counted(s.repeats as usize, "repeat")),
+    };
     let layout = s
         .layout
         .as_ref()
@@ -197,7 +206,7 @@ fn of_run(record: &Record, s: &Settings) -> Vec<(&'static str, String)> {
         ("Test area", format!("{}, seed {}{raw}", Bytes(s.span_bytes), s.seed)),
         ("Layout", layout.unwrap_or_default()),
         ("Direct I/O", direct.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")),
-        ("Planned", format!("{}, {planned} to be written, at most {most}", counted(s.repeats as usize, "repeat"))),
+        ("Planned", planned),
         ("Instrument", cost.map(|ns| format!("{ns} for one operation to no device at all")).unwrap_or_default()),
     ]
 }

@@ -298,6 +298,30 @@ fn a_full_check_is_said_from_its_values() {
     assert_eq!(said(nothing), "cannot tell: nothing was read back; it was interrupted");
 }
 
+/// A check has no repeats and no limit of writes, and says in its findings how it read.
+#[test]
+fn settings_of_a_check_are_those_of_a_check() {
+    let mut check = fake();
+    check.change_settings(|settings| {
+        (settings.repeats, settings.max_write_bytes, settings.planned_write_bytes) = (0, 0, 64 * MIB);
+        (settings.direct_alignment_bytes, settings.direct_source) = (None, String::new());
+    });
+    let page = html(&[check]).replace('\u{a0}', " ");
+    assert!(page.contains("64 MiB to be written"), "the plan is said");
+    for wrong in ["0 repeats", "at most 0 B", "not possible"] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn a_report_of_another_tool_without_counts_does_not_say_that_nothing_was_read() {
+    let mut record = fake();
+    let v = Verification { checker: Checker::H2testw, checked_bytes: 0, ..Verification::undecided(Method::Full) };
+    record.verification = Some(Verification { verdict: Verdict::Genuine, ..v });
+    let text = card(&record, &Style::default());
+    assert!(text.contains("no errors") && !text.contains("nothing was read back"), "{text}");
+}
+
 #[test]
 fn a_quick_check_is_said_in_places() {
     let quick = |verdict| Verification {
@@ -313,6 +337,10 @@ fn a_quick_check_is_said_in_places() {
          reserve space, so only a full check, or assay verify --quick on the unmounted device, reaches all of it; the \
          check ended early: it reported an I/O error; a fake looks the same through its file system: assay verify --quick on the \
          unmounted device decides"
+    );
+    assert_eq!(
+        said(Verification { kind: Some(FakeKind::Limbo), ..quick(Verdict::Fake) }),
+        "fake: the data of 3 of 40 places across 3 MiB are lost: the medium drops them"
     );
     let mut v = Verification { remarks: vec![Remark::WraparoundNotExcluded], ..quick(Verdict::Genuine) };
     assert!(said(v.clone()).ends_with(
