@@ -241,7 +241,7 @@ fn refuse_data(path: &Path, contents: Contents) -> Result<(), DeviceError> {
         Contents::Blank => Ok(()),
         Contents::Marked(what) => Err(DeviceError::HoldsData { device, what: what.to_owned() }),
         Contents::Unknown { offset } => {
-            let what = format!("without a mark that assay knows, at byte {offset}");
+            let what = format!("of an unknown kind, first at byte {offset}");
             Err(DeviceError::HoldsData { device, what })
         }
         Contents::Unreadable { offset } => Err(DeviceError::NotShownBlank { device, offset }),
@@ -398,7 +398,9 @@ mod tests {
         assert!(refuse_data(path, Contents::Blank).is_ok());
         let words = |contents| refuse_data(path, contents).unwrap_err().to_string();
         assert!(words(Contents::Marked("XFS file system")).contains("holds data (XFS file system)"));
-        assert!(words(Contents::Unknown { offset: 4096 }).contains("at byte 4096"));
+        assert!(
+            words(Contents::Unknown { offset: 4096 }).contains("holds data (of an unknown kind, first at byte 4096)")
+        );
         assert!(words(Contents::Unreadable { offset: 0 }).contains("nothing shows it to be blank"));
     }
 
