@@ -25,6 +25,8 @@ pub(crate) struct Diskspd;
 const NAME: &str = "diskspd";
 /// Most lines between the command and what follows it.
 const MOST_BETWEEN: usize = 12;
+/// Most lines from the command that diskspd prints to its results, with what version 2.2 says of the system between.
+const MOST_TO_RESULTS: usize = 40;
 /// Most lines of a report: hundreds of threads in three sections.
 const LONGEST: usize = 20_000;
 
@@ -101,6 +103,11 @@ impl Parsed {
         (self.pattern, self.block, self.depth, self.read_percent)
     }
 
+    /// Whether a line is the name of one of several targets, which stands above the latencies of it alone.
+    fn names(&self, line: &str) -> bool {
+        !self.targets.is_empty() && self.path.iter().flat_map(|paths| paths.split(", ")).any(|path| path == line)
+    }
+
     /// Whether the same was done to all targets.
     fn is_one(&self) -> bool {
         self.targets.iter().all(|target| *target == self.done())
@@ -128,7 +135,10 @@ impl Format for Diskspd {
         // Where it is merely mentioned neither parameters nor results follow.
         let commanded = line.starts_with("Command Line: ")
             && line.to_ascii_lowercase().contains("diskspd")
-            && follows(MOST_BETWEEN, &["Input parameters:", "Results for timespan", "actual test time:", "Total IO"]);
+            && follows(
+                MOST_TO_RESULTS,
+                &["Input parameters:", "Results for timespan", "actual test time:", "Total IO"],
+            );
         // Before 2.1 there was no line of the command.
         let parameters = line.trim_end() == "Input parameters:"
             && follows(4, &["timespan:"])
@@ -172,7 +182,8 @@ impl Format for Diskspd {
                     total(&mut parsed, table, cells, columns);
                 }
                 "total:" => table = "latencies",
-                _ if line.contains("%-ile") => table = "latencies",
+                _ if parsed.names(line) => table = ONE_TARGET,
+                _ if line.contains("%-ile") && table != ONE_TARGET => table = "latencies",
                 _ if line.starts_with("thread") && line.contains('|') => columns = columns_of(line),
                 _ if behind_total(line).is_some() => {
                     total(&mut parsed, table, behind_total(line).unwrap_or_default(), columns);
@@ -191,7 +202,7 @@ impl Format for Diskspd {
                     .captures(line)
                     .and_then(|size| size[1].parse::<u64>().ok()?.checked_mul(unit(&size[2], Base::Binary)? as u64));
             }
-            if if alone { is_of_table(whole) } else { is_its(whole, table) } {
+            if if alone { is_of_table(whole) } else { is_its(whole, table) || parsed.names(line) } {
                 section.end = number + 1;
             } else if parsed.complete && !line.is_empty() && !latencies_follow(text, number, &parsed) {
                 break;
@@ -224,6 +235,8 @@ fn table_of(line: &str) -> &'static str {
     TABLES.into_iter().find(|table| known && same(table)).unwrap_or_default()
 }
 
+/// The latencies of one of several targets, which are not those of all.
+const ONE_TARGET: &str = "latencies of a target";
 const TABLES: [&str; 3] = ["Total IO", "Read IO", "Write IO"];
 
 /// The name and cells of a row of a table that people have made of the totals alone: `|TotalIO| 17179869184 | 262144 | …`.
