@@ -3,6 +3,9 @@
 //! Each is `dd if=/dev/zero of=… conv=fdatasync` of 1 GiB, in blocks of 64 or 512 KiB by the version; it prints the last words of
 //! dd, whose MB are 10^6 bytes and GB 10^9. Its mean takes a GB for 1024 MB, so it is not used where a run was printed.
 //!
+//! The script of freevps.us, from which it came, has one call: `dd if=/dev/zero of=… bs=64k count=16k conv=fdatasync`, and
+//! prints `I/O speed : 116 MB/s`. Its forks change size and block.
+//!
 //! nench (<https://github.com/n-st/nench>) calls `dd bs=64k count=16k conv=fdatasync` three times, and prints MiB.
 
 use std::sync::LazyLock;
@@ -20,6 +23,8 @@ pub(crate) struct BenchSh;
 const NAME: &str = "bench.sh";
 /// Most lines of the description of the system above its rates.
 const MOST_ABOVE: usize = 30;
+/// The same of the script that it came from.
+const MOST_SYSTEM: usize = 12;
 /// Most lines between two rates.
 const MOST_BETWEEN: usize = 2;
 
@@ -27,6 +32,8 @@ static RUN: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^I/O [Ss]peed ?\((\d)(?:st|nd|rd|th) run\) *: *([0-9.]+) ([kKMG]B)/s$"));
 static MEAN: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:I/O [Ss]peed ?\(average\)|Average I/O [Ss]peed) *: *([0-9.]+) MB/s$"));
+/// The only run of the script that it came from.
+static ONLY: LazyLock<Regex> = LazyLock::new(|| regex(r"^I/O speed *: *([0-9.]+) ([kKMG]B)/s$"));
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^Version +: +v?(20\d\d-\d\d-\d\d)"));
 
 static NENCH: LazyLock<Regex> = LazyLock::new(|| regex(r"^dd(?:: sequential write speed| test)$"));
@@ -39,7 +46,15 @@ impl Format for BenchSh {
     }
 
     fn keywords(&self) -> &'static [&'static str] {
-        &["i/o speed(", "i/o speed (", "average i/o speed", "bench.sh", "nench", "dd: sequential write speed"]
+        &[
+            "i/o speed(",
+            "i/o speed (",
+            "i/o speed :",
+            "average i/o speed",
+            "bench.sh",
+            "nench",
+            "dd: sequential write speed",
+        ]
     }
 
     fn needs(&self) -> &'static str {
@@ -47,7 +62,7 @@ impl Format for BenchSh {
     }
 
     fn begins(&self, text: &Text, at: usize) -> bool {
-        is_rate(text.line(at)) || is_nench(text, at)
+        is_rate(text.line(at)) || is_only(text, at) || is_nench(text, at)
     }
 
     fn read(&self, text: &Text, at: usize) -> Section {
@@ -56,6 +71,18 @@ impl Format for BenchSh {
         let (run, base, load) =
             if nench { (&NENCH_RUN, Base::Binary, nench_load()) } else { (&RUN, Base::Decimal, load()) };
         let mut section = Section { end: at + 1, ..Section::default() };
+        if is_only(text, at) {
+            let found = ONLY.captures(text.line(at).trim());
+            let rate = found.and_then(|run| Some(printed(&run[1])?.times(unit(&run[2], base)?)));
+            if let Some(rate) = rate.filter(|rate| rate.value > 0.0) {
+                let mut figure = Figure::new(load);
+                figure.rate(Some(rate));
+                figure.durable_bytes_per_second = Some(rate.value);
+                section.reports.push(Report { figures: vec![figure], ..head });
+                return section;
+            }
+            return Section::nothing(section.end, text.number(at), "bench.sh printed no rate");
+        }
         let (mut last, mut mean) = (0, None);
         for number in at + usize::from(nench)..text.len() {
             let line = text.line(number).trim();
@@ -101,6 +128,13 @@ impl Format for BenchSh {
 fn is_rate(line: &str) -> bool {
     let line = line.trim();
     (line.starts_with("I/O ") || line.starts_with("Average I/O ")) && (RUN.is_match(line) || MEAN.is_match(line))
+}
+
+/// Whether the only rate of the script that it came from stands here, below what it says of the system.
+fn is_only(text: &Text, at: usize) -> bool {
+    let line = text.line(at).trim();
+    let system = |line: usize| text.line(line).trim().starts_with("CPU model ");
+    line.starts_with("I/O speed") && ONLY.is_match(line) && (at.saturating_sub(MOST_SYSTEM)..at).any(system)
 }
 
 /// Whether the runs of dd of nench begin.

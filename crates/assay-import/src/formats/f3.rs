@@ -24,6 +24,8 @@ const NAME: &str = "f3";
 const FILE_SECTORS: u64 = (1 << 30) / SECTOR_BYTES;
 /// Least number of lost files before the last one is taken to come from a cache.
 const LEAST_LOST: usize = 2;
+/// Least share of the free space that has to be written before a check without errors says anything good.
+const LEAST_WRITTEN: f64 = 0.9;
 /// Most lines between two lines of it that say something.
 const MOST_BETWEEN: usize = 12;
 
@@ -45,6 +47,8 @@ static SPEED: LazyLock<Regex> = LazyLock::new(|| {
         r"Average (?:([Ww]riting|[Rr]eading)|sequential (write|read)) speed: ([0-9.]+) ([KMGT]?B(?:ytes?)?)/s(?: (\(\d+ (?:sector|block)s? /))?",
     )
 });
+/// What is free before f3write begins, and at its end: with `-e` it writes some files alone.
+static FREE: LazyLock<Regex> = LazyLock::new(|| regex(r"^Free space: ([0-9.]+) ([KMGT]?B(?:ytes?)?)$"));
 /// f3 puts a device in quotation marks. Word processors change them, and Markdown removes them.
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?:Good|Bad) news: The device (.+?) is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
@@ -134,6 +138,8 @@ struct F3Run {
     wrong: Vec<Finding>,
     write: Option<f64>,
     read: Option<f64>,
+    /// Bytes that were free before writing.
+    free: Option<f64>,
     /// Device, verdict and kind of a probe.
     news: Option<(String, Verdict, Option<FakeKind>)>,
     /// Usable and announced size and cache in blocks, and the size of a block.
@@ -246,6 +252,9 @@ impl F3Run {
             self.missing = true;
         } else if line.contains("Write failure:") {
             self.failed_write = true;
+        } else if let Some(free) = FREE.captures(line) {
+            let free = decimal(&free[1]).zip(unit(&free[2], Base::Binary)).map(|(free, unit)| free * unit);
+            self.free = self.free.or(free.filter(|_| self.write.is_none()));
         } else if !line.contains("Creating file") && !line.starts_with("Free space:") {
             return Said::Nothing;
         }
@@ -377,7 +386,9 @@ impl F3Run {
             _ => 0,
         };
         let tail_is_lost = !tail.is_empty() && (cached > 0 || tail.iter().all(is_lost));
-        let all_read = complete && check.counts.good > 0;
+        let written = check.counts.total().saturating_mul(SECTOR_BYTES) as f64;
+        let little = self.free.is_some_and(|free| written < free * LEAST_WRITTEN);
+        let all_read = complete && check.counts.good > 0 && !little;
         check_decide(&mut check, tail_is_lost, all_read);
         check.real_bytes = check.real_bytes.map(|bytes| bytes.saturating_sub(cached.saturating_mul(SECTOR_BYTES)));
         // A file that was not fully read is a failure, even where nothing else is known of it.
@@ -388,6 +399,7 @@ impl F3Run {
             Verdict::Undecided if self.missing => Some(Doubt::FilesMissing),
             Verdict::Undecided if hides_losses => Some(Doubt::LossesLeftOut),
             Verdict::Undecided if self.broken && self.read.is_some() => Some(Doubt::CountsUnreadable),
+            Verdict::Undecided if complete && little => Some(Doubt::PartTested),
             Verdict::Undecided => Some(Doubt::CutOff),
             _ => None,
         };
