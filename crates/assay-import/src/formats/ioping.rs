@@ -29,7 +29,7 @@ const COARSE: f64 = 0.05;
 /// On Windows it knows neither file system nor device, and prints the blank between them: `--- C:\x ( 465.8 GiB)`.
 static TITLE: LazyLock<Regex> = LazyLock::new(|| {
     let size = "[0-9.]+ ?[KMGTP]i?[Bb]";
-    regex(&format!(r"^--- (.+?) \((?:(\S*) )?(?:(\S+?)(?: {size})?|{size})?\) ioping statistics ---$"))
+    regex(&format!(r"^--- (.+?) \((?:(\S*) )?(?:(\S+?)(?: {size})?|{size})?\) ioping statistics ---(?: *([0-9].*))?$"))
 });
 static DONE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -107,6 +107,12 @@ impl Format for Ioping {
         // A copy may begin behind the title.
         let from = if TITLE.is_match(text.line(at).trim()) { at + 1 } else { at };
         let (mut end, mut iops) = (at + 1, None);
+        // Pages lose the end of the line of the title.
+        let joined = TITLE.captures(text.line(at).trim()).and_then(|title| DONE.captures(title.get(4)?.as_str()));
+        if let Some(done) = joined {
+            take(&mut report, &done, request_of);
+            iops = scaled(&done, 8, 9);
+        }
         for number in from..(at + 5).min(text.len()) {
             let line = text.line(number).trim();
             if let Some(done) = DONE.captures(line) {

@@ -24,7 +24,9 @@ const LONGEST: usize = 200;
 const MOST_BETWEEN: usize = 3;
 
 static TITLE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node\(s\)"));
+    LazyLock::new(|| regex(r"mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node(?:\(s\)|s)"));
+/// The tree of directories up to version 1, above and below the summary: `tree creation rate: 1282.661773 ops/sec`.
+static TREE: LazyLock<Regex> = LazyLock::new(|| regex(r"^tree (creation|removal) rate: ([0-9.]+) ops/sec$"));
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| regex(r"SUMMARY(?: rate)?[^:]*: \(of (\d+) iterations\)"));
 /// The heading of the columns, which names them: a copy may begin with it.
 static COLUMNS: LazyLock<Regex> =
@@ -61,7 +63,7 @@ impl Format for Mdtest {
             report.labels.insert("tasks".to_owned(), title[2].to_owned());
             report.labels.insert("nodes".to_owned(), title[3].to_owned());
         }
-        let (mut statistic, mut end) = (None, at + 1);
+        let (mut statistic, mut end, mut tree) = (None, at + 1, Vec::new());
         for number in at..text.len().min(at + LONGEST) {
             let line = text.line(number).trim();
             let another = is_title(line) || !report.scores.is_empty() && self.begins(text, number);
@@ -85,6 +87,11 @@ impl Format for Mdtest {
                 report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Runs]) });
             } else if let Some((rate, statistic)) = RATE.captures(line).zip(statistic) {
                 report.scores.extend(score(&rate[1], &rate[2], statistic));
+            } else if let Some(rate) = TREE.captures(line) {
+                let name = format!("Tree {}", &rate[1]);
+                let first = |rate: &Score| tree.iter().all(|known: &Score| known.name != rate.name);
+                let rate = rate[2].parse().ok().and_then(|rate| printed(&name, rate, Statistic::One));
+                tree.extend(rate.filter(first));
             } else if line.starts_with("SUMMARY time") || line.contains("finished at") {
                 end = number + 1;
                 break;
@@ -96,6 +103,7 @@ impl Format for Mdtest {
         if report.scores.is_empty() {
             return Section::nothing(end, text.number(at), "output of mdtest without a summary of rates");
         }
+        report.scores.extend(tree);
         Section::from_report(report, end)
     }
 }
@@ -132,7 +140,11 @@ fn score(name: &str, values: &str, statistic: Statistic) -> Option<Score> {
         8 => values.get(6),
         _ => None,
     };
-    let mean = mean.copied().filter(|rate| *rate > 0.0)?;
+    printed(name, *mean?, statistic)
+}
+
+fn printed(name: &str, rate: f64, statistic: Statistic) -> Option<Score> {
+    let mean = Some(rate).filter(|rate| *rate > 0.0)?;
     let (runs, words) = match statistic {
         Statistic::MeanOf(runs) => (runs, format!("as printed by mdtest, mean of {runs} runs")),
         _ => (1, "as printed by mdtest, one run".to_owned()),

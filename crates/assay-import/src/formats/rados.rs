@@ -32,9 +32,9 @@ const NEAR: usize = 12;
 /// What is under way where no option says otherwise.
 const USUAL: u32 = 16;
 
-static FIRST: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?Total time run: +([0-9.]+)$"));
+static FIRST: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?Total time run: +([0-9.]+)(?: ?s(?:ec)?)?$"));
 static ROW: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?([A-Z][A-Za-z ]+?) ?(?:\([A-Za-z/]+\))?: +([0-9.e+-]+)$"));
+    LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?([A-Z][A-Za-z ]+?) ?(?:\([A-Za-z/]+\))?: +([0-9.e+-]+)(?: ?s(?:ec)?)?$"));
 static MADE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:\d{4}-\S+ )?Maintaining (\d{1,6}) concurrent (writes|reads) (?:of (\d+) bytes|from)"));
 

@@ -339,11 +339,15 @@ fn is_scsi(text: &Text, at: usize) -> bool {
     health(at) || named && (at + 1..at + MOST_TO_HEALTH).any(health)
 }
 
-/// Whether the name of a drive stands without the line of its section, with the section of its health below.
+/// Whether the name of a drive stands without the line of its section, with its health below.
 fn is_named(text: &Text, at: usize) -> bool {
     let named = |line: &str| is_identity(line) && !line.starts_with("Serial");
-    let health =
-        |line: &str| is_section(line) && !line.contains("INFORMATION") || line.starts_with(NVME_LOG) || is_table(line);
+    let health = |line: &str| {
+        is_section(line) && !line.contains("INFORMATION")
+            || line.starts_with(NVME_LOG)
+            || line.starts_with("SMART Health Status:")
+            || is_table(line)
+    };
     let mut below = (at + 1..at + MOST_TO_HEALTH).map(|next| text.line(next).trim());
     named(text.line(at).trim()) && below.any(health)
 }
