@@ -115,7 +115,10 @@ fn by_options(load: &mut Load, runtime_ms: f64, options: &BTreeMap<String, Strin
     load.blocks = get(&["bssplit"]).and_then(|text| blocks(text, base)).unwrap_or_default();
     load.block_bytes = match get(&["bs", "blocksize"]) {
         _ if !load.blocks.is_empty() => load.blocks.mean(),
-        _ if get(&["bsrange", "blocksize_range", "bssplit", "bs_is_seq_rand"]).is_some() => None,
+        _ if get(&["bssplit", "bs_is_seq_rand"]).is_some() => None,
+        _ if get(&["bsrange", "blocksize_range"]).is_some() => {
+            get(&["bsrange", "blocksize_range"]).and_then(|range| only_size(range, base))
+        }
         None => Some(4096),
         Some(text) => block(op, block_sizes(text, base)),
     };
@@ -287,6 +290,12 @@ pub(super) fn block_sizes(text: &str, base: u64) -> [Option<u64>; 2] {
     let read = all.next().flatten();
     // A size for one direction goes for those behind it too.
     [read, all.next().unwrap_or(read)]
+}
+
+/// The size of a range that begins and ends with it: `4k-4k`.
+fn only_size(range: &str, base: u64) -> Option<u64> {
+    let (least, most) = range.split_once('-')?;
+    size(least, base).filter(|least| size(most, base) == Some(*least))
 }
 
 fn block(op: Op, [read, write]: [Option<u64>; 2]) -> Option<u64> {

@@ -176,8 +176,14 @@ fn json_side(value: &Value, op: Op) -> Side {
         all.find(|(name, _)| name.parse::<f64>().is_ok_and(|name| (name - share).abs() < 1e-4))
             .and_then(|(_, v)| time(v))
     };
+    // Without a total, as with `disable_lat`, it is the sum of its two parts.
+    let parts = || {
+        let submission = [&value["slat_ns"], &value["slat"]].into_iter().find(|part| part.is_object());
+        let submission = submission.and_then(|part| time(&part["mean"])).unwrap_or(0.0);
+        time(&clat["mean"]).map(|completion| completion + submission)
+    };
     side.latency = Latencies {
-        mean: time(&stats["mean"]),
+        mean: time(&stats["mean"]).or_else(parts),
         p50: share(50.0),
         p90: share(90.0),
         p99: share(99.0),

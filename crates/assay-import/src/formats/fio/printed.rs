@@ -35,5 +35,7 @@ pub(super) fn is_printed(line: &str) -> bool {
         || version(line).is_some()
         || text::WITHIN.iter().any(begins) && here.contains('=')
         || here.starts_with("clat percentiles")
+        // The rest of a sum that was wrapped.
+        || here.contains(" run=") && here.contains("msec")
         || here.starts_with(['"', '{', '}', '[', ']']) && here.ends_with(['{', '}', ',', '[', ']'])
 }

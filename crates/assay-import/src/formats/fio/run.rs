@@ -119,7 +119,7 @@ pub(super) fn read(text: &Text, at: usize) -> Section {
         } else if is_fios(here) {
             let starts = here.trim_start().strip_prefix("Starting ").and_then(|rest| rest.split(' ').next());
             call.begun = call.begun.or(starts.and_then(|number| number.parse().ok()));
-            call.sum(here);
+            call.sum(&status::whole_sum(text, line));
             // Empty lines belong to it where something of it follows.
             line += 1;
             if !here.trim().is_empty() {

@@ -5,6 +5,7 @@
 //! run=10001-10001msec`; version 2: `READ: io=1810.4MB, aggrb=30901KB/s, minb=…, mint=60001msec, maxt=60001msec`. It is what all
 //! jobs of the group moved, by the longest of their times (`show_run_stats` of fio's stat.c).
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use assay_core::finding::JobPart;
@@ -35,7 +36,8 @@ static GROUP: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*Run status group (\
 pub(super) fn begins_status(text: &Text, at: usize) -> bool {
     let line = text.line(at);
     let alone = status_direction(line).is_some();
-    let sum = is_sum(line) && status_side(line).is_some() || is_group(line) && status_side(text.line(at + 1)).is_some();
+    let is_whole = |at: usize| status_side(&whole_sum(text, at)).is_some();
+    let sum = is_sum(line) && is_whole(at) || is_group(line) && is_whole(at + 1);
     // Results whose sum it is may stand above, with prose between.
     let own = |line: &str| {
         status_side(line).or_else(|| status_direction(line)).is_some() || GROUP.is_match(line) || line.trim().is_empty()
@@ -57,6 +59,29 @@ fn is_group(line: &str) -> bool {
 
 fn is_sum(line: &str) -> bool {
     line.contains(" bw=") || line.contains("aggrb=")
+}
+
+/// Most lines into which a terminal or a mail has wrapped a sum.
+const MOST_WRAPPED: usize = 3;
+
+/// The sum at a line, with the lines into which it was wrapped, at a blank or within a word.
+pub(super) fn whole_sum(text: &Text, at: usize) -> Cow<'_, str> {
+    let line = text.line(at);
+    if !is_sum(line) || status_side(line).is_some() {
+        return Cow::Borrowed(line);
+    }
+    let mut pieces = vec![line.trim_end().to_owned()];
+    for next in at + 1..at + MOST_WRAPPED {
+        let more = text.line(next).trim();
+        if more.is_empty() || is_sum(more) {
+            break;
+        }
+        pieces = pieces.iter().flat_map(|piece| ["", " "].map(|blank| format!("{piece}{blank}{more}"))).collect();
+        if let Some(whole) = pieces.iter().find(|piece| status_side(piece).is_some()) {
+            return Cow::Owned(whole.clone());
+        }
+    }
+    Cow::Borrowed(line)
 }
 
 /// What all jobs of a group moved in one direction.
