@@ -56,10 +56,64 @@ const SOFT: std::ops::RangeInclusive<usize> = 60..=76;
 /// Fewest ends of lines that tell of it where no equals sign does.
 const LEAST_ENDS: usize = 2;
 
-/// Takes quoted-printable off, where it is: an equals sign occurs as `=3D`, and hardly ever as itself, as in the heads of
-/// a mail. `rw=read` and `20=20.14%` are no part of such a text. A text without an equals sign is known by the ends of its
-/// lines: those that go on are as long as a mail allows, and a blank at an end is `=20`.
+/// Most lines of the head of a mail or of one of its parts.
+const MOST_OF_HEAD: usize = 200;
+
+/// Takes quoted-printable off, where it is. The head of a mail says that its body is so coded; heads are never, and are full
+/// of equals signs. Without such a head the text is looked at as a whole.
 pub(super) fn quoted_printable(lines: &mut Vec<Line>) {
+    let bodies = bodies(lines);
+    if bodies.is_empty() {
+        if is_quoted(lines) {
+            *lines = unquoted_lines(std::mem::take(lines));
+        }
+        return;
+    }
+    let (mut rest, mut at) = (std::mem::take(lines).into_iter(), 0);
+    for body in bodies {
+        lines.extend(rest.by_ref().take(body.start - at));
+        let part: Vec<Line> = rest.by_ref().take(body.len()).collect();
+        lines.extend(if is_quoted(&part) { unquoted_lines(part) } else { part });
+        at = body.end;
+    }
+    lines.extend(rest);
+}
+
+/// The bodies whose heads say that they are quoted-printable: each ends where another mail or part begins.
+fn bodies(lines: &[Line]) -> Vec<std::ops::Range<usize>> {
+    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        if found.last().is_some_and(|body| at < body.end) || !is_coded_head(&line.text) {
+            continue;
+        }
+        let head = lines.iter().enumerate().skip(at).take(MOST_OF_HEAD);
+        let Some(from) = head.into_iter().find_map(|(at, line)| line.text.trim().is_empty().then_some(at)) else {
+            continue;
+        };
+        let others = lines.iter().enumerate().skip(from);
+        let to = others.into_iter().find_map(|(at, line)| begins_another(&line.text).then_some(at));
+        found.push(from..to.unwrap_or(lines.len()));
+    }
+    found
+}
+
+/// `Content-Transfer-Encoding: quoted-printable`, in any case of letters (RFC 2045).
+fn is_coded_head(line: &str) -> bool {
+    let Some((name, value)) = line.split_once(':') else { return false };
+    name.eq_ignore_ascii_case("Content-Transfer-Encoding") && value.trim().eq_ignore_ascii_case("quoted-printable")
+}
+
+/// Whether a line is the first of another mail or of the head of another part of one.
+fn begins_another(line: &str) -> bool {
+    ["Return-Path: ", "Received: from ", "Content-Type: ", "Content-Transfer-Encoding: "]
+        .iter()
+        .any(|name| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
+}
+
+/// Whether lines are quoted-printable: an equals sign occurs as `=3D`, and hardly ever as itself. `rw=read` and `20=20.14%`
+/// are no part of such a text. A text without an equals sign is known by the ends of its lines: those that go on are as long
+/// as a mail allows, and a blank at an end is `=20`.
+fn is_quoted(lines: &[Line]) -> bool {
     // Blanks at the end of a line are none of what was coded (RFC 2045).
     let texts = || lines.iter().map(|line| line.text.trim_end());
     let signs = texts().flat_map(|text| text.match_indices('=').map(|(at, _)| &text.as_bytes()[at + 1..]));
@@ -77,12 +131,14 @@ pub(super) fn quoted_printable(lines: &mut Vec<Line>) {
     }
     let is_soft = |line: &str| line.ends_with('=') && !line.ends_with("==") && SOFT.contains(&line.len());
     let ends = texts().filter(|text| is_soft(text) || text.ends_with("=20")).count();
-    if !itself && ends < LEAST_ENDS || plain * 4 > coded {
-        return;
-    }
+    (itself || ends >= LEAST_ENDS) && plain * 4 <= coded
+}
+
+/// Lines without the coding.
+fn unquoted_lines(lines: Vec<Line>) -> Vec<Line> {
     let mut whole: Vec<Line> = Vec::with_capacity(lines.len());
     let mut goes_on = false;
-    for line in lines.drain(..) {
+    for line in lines {
         let text = line.text.trim_end();
         let (text, soft) = match text.strip_suffix('=') {
             Some(text) => (text, true),
@@ -95,7 +151,7 @@ pub(super) fn quoted_printable(lines: &mut Vec<Line>) {
         }
         goes_on = soft;
     }
-    *lines = whole;
+    whole
 }
 
 fn unquoted(text: &str) -> String {

@@ -261,6 +261,27 @@ fn markdown_cells(row: &str) -> Option<Vec<&str>> {
     (all.len() <= MOST_COLUMNS).then_some(all)
 }
 
+/// Fewest lines between two slashes on each side that tell of a mail whose italics they are.
+const LEAST_SLANTED: usize = 4;
+
+/// Takes the marks of italic and bold letters off, where a mail was made of a page: `//lat (usec): min=6, //*max=9*//`. A
+/// comment of code does not end with two slashes.
+pub(super) fn without_slants(lines: &mut [Line]) {
+    let whole =
+        |line: &&Line| line.text.len() > 4 && line.text.starts_with("//") && line.text.trim_end().ends_with("//");
+    if lines.iter().filter(whole).count() < LEAST_SLANTED {
+        return;
+    }
+    for line in lines {
+        let text = line.text.trim_end();
+        let ends = text.ends_with('/') || text.ends_with("/*");
+        let begins = text.starts_with("//") || text.starts_with("/*") || text.starts_with('/') && ends;
+        let text = if begins { text.trim_start_matches(['/', '*']) } else { text };
+        let text = if ends { text.trim_end_matches(['/', '*']) } else { text };
+        line.text = text.replace("//*", "").replace("*//", "");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -52,6 +52,7 @@ impl Text {
         strings::expand(&mut lines);
         decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
+        lines::without_slants(&mut lines);
         prefix::strip_fenced(&mut lines);
         lines::single_spaced(&mut lines);
         prefix::comments(&mut lines);
@@ -280,6 +281,25 @@ mod tests {
         );
         assert_eq!(of(b"a=\nb=\nc\n"), ["a=", "b=", "c"], "short lines");
         assert_eq!(of(b"rw=read, iodepth=32, 20=20.14%\n"), ["rw=read, iodepth=32, 20=20.14%"], "equals signs");
+    }
+
+    #[test]
+    fn slashes_of_italics() {
+        let marked = "out:/\na: 1/*\n/b (c): 2, //*d=3,*//e=4//\n//| f//\n//g//\n//h 5//\n//i//\n/dev/sda x\n";
+        assert_eq!(of(marked.as_bytes()), ["out:", "a: 1", "b (c): 2, d=3,e=4", "| f", "g", "h 5", "i", "/dev/sda x"]);
+        assert_eq!(of(b"x\n//a b//\n//c//\n//d\n"), ["x", "//a b//", "//c//", "//d"], "too few");
+    }
+
+    #[test]
+    fn the_body_of_a_mail_is_decoded_whatever_its_head_holds() {
+        let head = "DKIM-Signature: v=1; a=rsa; c=relaxed; d=x; s=y; h=from; bh=Zm8=; b=\n\tAb==; q=dns\n";
+        let coded = "Content-Transfer-Encoding: quoted-printable\n\nif=3Da =\nb\n";
+        let got = of(format!("{head}{coded}Received: from x\n{head}\nif=3Dc\n").as_bytes());
+        assert_eq!(got[got.len() - 6..got.len() - 4], ["if=a b", "Received: from x"]);
+        assert_eq!(got.last().unwrap(), "if=3Dc", "another mail, which is not coded so");
+        // An archive has decoded the body, and kept the head.
+        let plain = "Content-Transfer-Encoding: Quoted-Printable\n\nif=a of=b bs=1M\n";
+        assert_eq!(of(format!("{head}{plain}").as_bytes()).last().unwrap(), "if=a of=b bs=1M");
     }
 
     #[test]
