@@ -439,7 +439,7 @@ fn as_model(store: &SqliteStore, query: &str, failure: Failure) -> Failure {
     if is_model {
         Failure::usage(format!("no record is named {}; write {}", quoted(word), quoted(&meant)))
     } else {
-        failure
+        refuse_directory(query).err().unwrap_or(failure)
     }
 }
 

@@ -35,6 +35,8 @@ fn a_list_takes_several_queries_and_has_each_record_once() {
     let none = run(place.assay(["list", "unit=9", "published: unit=9"]));
     assert_eq!(none.succeeds().stderr, "no record matches\n");
     run(place.assay(["list", "last", "nothing"])).refuses(2, &["no record `nothing`"]);
+    std::fs::create_dir(place.path().join("results")).unwrap();
+    run(place.assay(["list", "results"])).refuses(2, &["is a directory; write results/"]);
     let table = run(place.assay(["list", "published:sandisk-ultra-a1/1", "aaaa1"])).stdout;
     let all = run(place.assay(["list", "published:sandisk-ultra-a1"])).stdout;
     assert!(
