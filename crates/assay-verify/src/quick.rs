@@ -57,6 +57,12 @@ impl Default for Quick {
     }
 }
 
+/// Most bytes that a check of `area` bytes of free space writes.
+#[must_use]
+pub fn most_bytes(area: u64) -> u64 {
+    spread::most_written(area)
+}
+
 /// Checks the medium under the directory `target`. `progress` gets the number of operations done, and the most that
 /// there will be.
 ///

@@ -16,7 +16,7 @@ const ENOUGH: usize = 32;
 const LAST_LOST: usize = 4;
 /// Places that held and are written once more, if something was lost or erred. A medium that stopped working does not
 /// keep that.
-const AGAIN: usize = 8;
+pub(crate) const AGAIN: usize = 8;
 
 /// Places all over the medium, each with one stamp. Any operation may end the check.
 pub(crate) trait Spread {

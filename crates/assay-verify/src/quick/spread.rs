@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::pages;
 use super::pages::{End, Known, Page, Runs, STAMP, Space, classify, owner, stamp};
-use super::probe::{Ran, Spread};
+use super::probe::{AGAIN, Ran, Spread};
 use crate::files::{DriverLayer, Pool, Raw, Readable, StopReason, failure_of, gone_error, spread_name};
 use crate::sys;
 use crate::sys::Extent;
@@ -26,6 +26,21 @@ const MOST_PLACES: u64 = 1024;
 const EVICTING_BYTES: u64 = 64 * MIB;
 /// Pages that are written or read at once in a run.
 const AT_ONCE: usize = 256;
+
+/// Most bytes that a check of `area` bytes writes: a stamp in each place, some once more, and the runs.
+pub(crate) fn most_written(area: u64) -> u64 {
+    (places_of(area) + AGAIN as u64) * STAMP as u64 + run_bytes_of(area)
+}
+
+/// Places of an area.
+fn places_of(area: u64) -> u64 {
+    (area / MIB).clamp(1, MOST_PLACES)
+}
+
+/// Most bytes of both runs over an area.
+fn run_bytes_of(area: u64) -> u64 {
+    EVICTING_BYTES.min(area / 8)
+}
 
 /// The files, open.
 pub(crate) struct Files<'a> {
@@ -64,7 +79,7 @@ impl<'a> Files<'a> {
     /// Creates the files over `area` bytes.
     pub(crate) fn make(ground: &Ground<'a>, area: u64, salt: u64) -> Result<Self, StopReason> {
         let Ground { pool, driver_layer, directory, raw, direct } = *ground;
-        let places = (area / MIB).clamp(1, MOST_PLACES);
+        let places = places_of(area);
         let part_bytes = area / places / STAMP as u64 * STAMP as u64;
         let free = free(directory)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!salt);
@@ -110,7 +125,7 @@ impl<'a> Files<'a> {
             anywhere: *anywhere,
             extents: made.extents.as_ref().map(|all| all[file].as_slice()),
         });
-        made.runs = Runs::over(&spaces.collect::<Vec<_>>(), EVICTING_BYTES.min(area / 8));
+        made.runs = Runs::over(&spaces.collect::<Vec<_>>(), run_bytes_of(area));
         Ok(made)
     }
 

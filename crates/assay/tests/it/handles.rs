@@ -203,6 +203,15 @@ fn what_was_left_is_told_and_removed_on_demand() {
     assert_eq!(std::fs::read_dir(&medium).unwrap().count(), 0);
     assert_eq!(json()["left"], json!([]));
     assert!(asked(&["verify", "--remove"]).succeeds().stdout.contains("nothing to remove"));
+    let worn = medium.join(".assay-endure");
+    std::fs::create_dir(&worn).unwrap();
+    let told = asked(&["verify", "--remove"]);
+    assert!(
+        told.succeeds().stdout.contains(".assay-endure: a test of endurance, which assay endure --resume"),
+        "{}",
+        told.stdout
+    );
+    std::fs::remove_dir(&worn).unwrap();
 }
 
 /// A living check or run is never taken for a killed one.

@@ -29,6 +29,8 @@ use crate::{ending, signals};
 use session::{Beginning, Limits, Neighbour, Neighbours, Session};
 use target::{LOGS, Opened, Opening};
 
+pub(super) use target::left_in;
+
 pub(super) fn endure(args: EndureArgs) -> Result<Exit, Failure> {
     if args.status {
         return status(&args);
@@ -126,7 +128,9 @@ fn work(args: &EndureArgs) -> Result<Exit, Failure> {
     for (beginning, medium) in beginnings.into_iter().zip(titles) {
         if !args.quiet {
             let path = &beginning.opening.path;
-            output::tell_wrapped(&words::announcement(path, &medium, &beginning.state, beginning.log.path()));
+            let is_limited = args.until.is_some() || args.retain.is_some();
+            let (state, log) = (&beginning.state, beginning.log.path());
+            output::tell_wrapped(&words::announcement(path, &medium, state, log, is_limited));
         }
         neighbours.lock().unwrap_or_else(PoisonError::into_inner).push(Neighbour::default());
         let limits = Limits { until: args.until, retain: args.retain, wait: args.wait };

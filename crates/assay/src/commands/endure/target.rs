@@ -178,6 +178,11 @@ pub(super) fn remove(path: &Path) {
     }
 }
 
+/// The directory of a test on the medium under `path`.
+pub(in crate::commands) fn left_in(path: &Path) -> Option<PathBuf> {
+    Some(path.join(DIRECTORY)).filter(|own| own.is_dir())
+}
+
 /// Whether a target is a device; otherwise it is a directory.
 fn is_device(path: &Path) -> Result<bool, Failure> {
     let shown = shown(path);

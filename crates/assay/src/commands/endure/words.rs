@@ -56,7 +56,7 @@ pub(super) fn log_behind(path: &Path, log: &Path) -> String {
 /// How a test ended, or that it goes on.
 pub(super) fn end(end: LifeEnd) -> String {
     match end {
-        LifeEnd::Running => "not ended; assay endure --resume continues it if nothing does".to_owned(),
+        LifeEnd::Running => "not ended; assay endure --resume continues it, unless it is still running".to_owned(),
         LifeEnd::Died { cause } => format!("died: {}", cause.title()),
         LifeEnd::Censored { reason } => format!("censored: {}", reason.title()),
     }
@@ -231,7 +231,8 @@ pub(super) fn when(left: Duration) -> String {
 }
 
 /// What will be done, before it begins.
-pub(super) fn announcement(path: &Path, medium: &str, state: &State, log: &Path) -> String {
+pub(super) fn announcement(path: &Path, medium: &str, state: &State, log: &Path, is_limited: bool) -> String {
     let area = Bytes(state.layout().pages * PAGE_BYTES);
-    format!("{} ({medium}): overwrites {area} in each cycle and wears it out; log {}", shown(path), shown(log))
+    let end = if is_limited { "" } else { " until it dies; Ctrl-C ends it, --until sets a limit" };
+    format!("{} ({medium}): overwrites {area} in each cycle and wears it out{end}; log {}", shown(path), shown(log))
 }

@@ -142,7 +142,15 @@ fn remove_leftovers(target: &Path) -> Result<Exit, Failure> {
     for words in &found.left {
         output::print(&format!("left {words}"))?;
     }
-    if found.is_nothing() {
+    let worn = super::endure::left_in(target);
+    if let Some(worn) = &worn {
+        output::print(&format!(
+            "left {}: a test of endurance, which assay endure --resume {} continues; delete this directory to give it up",
+            shown(worn),
+            operand(target)
+        ))?;
+    }
+    if found.is_nothing() && worn.is_none() {
         output::print(&format!("nothing to remove in {}", shown(target)))?;
     }
     match found.refused {
@@ -213,8 +221,15 @@ fn checked(
     })?)
 }
 
-/// What a quick check of a mounted medium does.
-const QUICK: &str = "writes samples across the free space, reads them back and removes them";
+/// What a quick check of a mounted medium does with this much free space.
+fn quick_sentence(area: u64) -> String {
+    // Three digits may be less than the bound; whole MiB are not.
+    let most = Bytes(quick::most_bytes(area).next_multiple_of(1 << 20));
+    format!(
+        "writes samples across {} of free space, at most {most} in all, reads them back and removes them",
+        Bytes(area)
+    )
+}
 
 /// The answer of a dry run.
 fn would_do(words: &str) -> Result<Exit, Failure> {
@@ -280,16 +295,17 @@ fn quick(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (record, _) = begin_record(args, "quick check")?;
     let (fill_system, store) = (args.fill_system, crate::state::directory().ok());
     // What is refused is refused before anything is announced.
-    CheckPlan::new(&args.target, &CheckSettings { fill_system, store: store.clone(), ..CheckSettings::default() })?;
+    let settings = CheckSettings { fill_system, store: store.clone(), ..CheckSettings::default() };
+    let does = quick_sentence(CheckPlan::new(&args.target, &settings)?.area_bytes);
     if args.dry_run {
-        return would_do(QUICK);
+        return would_do(&does);
     }
     let how = quick::Quick { hang_after: args.hang_after, fill_system, store, ..quick::Quick::default() };
     let control = Control::default();
     signals::stop_on_signals(&control)?;
     tell_left(args);
     let mut status = Status::new(args.quiet || args.events);
-    status.say(QUICK);
+    status.say(&does);
     CheckEvents::new(args.events).phase("samples");
     let start = control.now();
     let checked = quick::check(&args.target, &how, &control, &mut |done, most| {
