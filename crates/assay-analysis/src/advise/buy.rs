@@ -171,16 +171,7 @@ pub fn buy(records: &[Observation], question: &BuyQuestion) -> Result<BuyAdvice,
     let fleet = Fleet { nodes: question.nodes, hours: question.hours, kilowatt_hour: kilowatt_hour.unwrap_or(0.0) };
     let (mut options, mut powerless) = (Vec::new(), Vec::new());
     for (subject, performance, price) in offers {
-        let watts = watts_of(&subject.model, &subject.records)?;
-        if kilowatt_hour.is_some() && watts.is_none() {
-            if subject.records.iter().all(|record| record.is_published()) {
-                // Figures of articles take no labels.
-                powerless.extend(subject.records.iter().map(|record| Excluded::new(record, None, Reason::NoPower)));
-                continue;
-            }
-            let problem = "no label power; give it, like power=1.2W, or leave out --power-price".to_owned();
-            return Err(AdviseError::Label { model: subject.model, problem });
-        }
+        let Some(watts) = power(&subject, kilowatt_hour.is_some(), &mut powerless)? else { continue };
         let spare_share = question.spare_share.unwrap_or(subject.failed as f64 / subject.units.max(1) as f64);
         let candidate = Candidate { performance: performance.model()?, price: price.amount, watts, spare_share };
         let (pieces, cost) = candidate.cost(&fleet)?;
@@ -233,6 +224,25 @@ pub fn buy(records: &[Observation], question: &BuyQuestion) -> Result<BuyAdvice,
         options,
         excluded,
     })
+}
+
+/// The power of a model, which has to be known where power has a price. `None` where it is left out: figures of articles take
+/// no labels.
+fn power(
+    subject: &Subject<'_>,
+    is_asked: bool,
+    left_out: &mut Vec<Excluded>,
+) -> Result<Option<Option<f64>>, AdviseError> {
+    let watts = watts_of(&subject.model, &subject.records)?;
+    if !is_asked || watts.is_some() {
+        return Ok(Some(watts));
+    }
+    if subject.records.iter().all(|record| record.is_published()) {
+        left_out.extend(subject.records.iter().map(|record| Excluded::new(record, None, Reason::NoPower)));
+        return Ok(None);
+    }
+    let problem = "no label power; give it, like power=1.2W, or leave out --power-price".to_owned();
+    Err(AdviseError::Label { model: subject.model.clone(), problem })
 }
 
 /// What one percent more performance is worth, and whether that is assumed: one percent of the cheapest, so that twice
