@@ -143,7 +143,7 @@ pub(super) fn pair(
         }
     };
     let found = as_printed(found, (first, second), options);
-    let asks = !bare && question == PairQuestion::Units && are_two_models(first, second);
+    let asks = question == PairQuestion::Units && are_two_models(first, second);
     let found = Numbers { models: if asks { models_apart(found.ratio, options) } else { None }, ..found };
     let needed =
         if bare || found.own_days { None } else { scatter::needed(question, (first, second), found.ratio, options) };

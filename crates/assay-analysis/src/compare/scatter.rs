@@ -99,7 +99,8 @@ pub(super) fn question_of_sides(first: &GroupFigure, second: &GroupFigure, as_un
     match (a.len(), b.len()) {
         (1, 1) if a == b => PairQuestion::Runs,
         (1, 1) if models.len() == 1 => PairQuestion::Units,
-        (1, 1) if as_units => PairQuestion::Units,
+        // A unit with a single value has no interval of its own, but the assumed variance of units gives one.
+        (1, 1) if as_units && first.values.len() > 1 && second.values.len() > 1 => PairQuestion::Units,
         (1, _) | (_, 1) if models.len() == 1 => PairQuestion::UnitAgainstOthers,
         (1, _) | (_, 1) => PairQuestion::Specimens,
         _ if a == b => PairQuestion::SameUnits,

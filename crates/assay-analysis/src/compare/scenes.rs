@@ -612,18 +612,15 @@ fn two_cards_of_different_models_are_compared_as_cards() {
         assert!(matches!(pair.verdict, PairVerdict::CannotTell(_)), "{units}: {pair:?}");
     }
     assert_eq!(of(300.0, false, false).question, PairQuestion::Specimens, "--by model");
-    // One value of a unit has no interval, alone and beside another one.
-    let one = |model: &str, value: f64| record(model, model, "1", vec![measured(random_read(), &[value])]);
-    let (third, fourth) = (one("Third", 4600.0), one("Fourth", 460.0));
+    let one = record("p", "Third", "1", vec![measured(random_read(), &[4600.0])]);
     let request = CompareRequest { units: true, ..CompareRequest::default() };
-    for other in [&mine, &fourth] {
-        let c = compare(&[group("a", &[other]), group("p", &[&third])], &request).unwrap();
-        let pair = c.primary().unwrap().pairs[0];
-        assert_eq!(
-            (pair.question, pair.verdict, pair.models),
-            (PairQuestion::Units, PairVerdict::CannotTell(WhyUnknown::SingleValue), None)
-        );
-    }
+    let c = compare(&[group("a", &[&mine]), group("p", &[&one])], &request).unwrap();
+    let pair = c.primary().unwrap().pairs[0];
+    assert_eq!(
+        (pair.question, pair.verdict),
+        (PairQuestion::Specimens, PairVerdict::Better),
+        "one value is judged as before"
+    );
     // Compared as runs, regardless of what they measured: they can be called the same.
     let runs = of(460.0, false, true);
     assert_eq!((runs.question, runs.verdict, runs.models), (PairQuestion::Runs, PairVerdict::Same, None));
