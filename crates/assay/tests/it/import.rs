@@ -297,7 +297,7 @@ fn records_that_name_no_model_are_not_taken_for_one() {
     let (_, compared) = json(&place, &["compare", "a.txt", "b.txt", "--json"]);
     let primary =
         compared["comparison"]["loads"].as_array().unwrap().iter().find(|load| load["primary"] == true).unwrap();
-    assert_eq!(primary["pairs"][0]["question"], "units", "{compared:#}");
+    assert_eq!(primary["pairs"][0]["question"], "specimens", "{compared:#}");
     let together = run(place.assay(["compare", "a.txt,b.txt", "c.txt"]));
     assert!(!together.stdout.contains("count as one"), "{}", together.stdout);
     let alone = run(place.assay(["advise", "class", &first]));

@@ -32,7 +32,7 @@ fn what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut()
         let files = fs::read_dir(&ledger).unwrap().flatten();
         files.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum::<u64>()
     };
-    let running = Running::start(powercut(&["--overwrite", &device, "--size", "1MiB", "--writers", "1"]));
+    let running = Running::start(powercut(&["--overwrite", &device, "--size", "8MiB", "--writers", "1"]));
     let start = Instant::now();
     while noted() < 20_000 {
         assert!(start.elapsed() < TIMEOUT, "the load writes nothing");
@@ -66,8 +66,12 @@ fn what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut()
     assert_eq!((again.code, status()), (checked.code, before.clone()));
     assert!(whole() == held, "the device was written");
 
-    // A file system.
-    if !Command::new("mkfs.ext4").args(["-q", "-F", &device]).status().is_ok_and(|status| status.success()) {
+    // A file system, between whose parts stamps of the test are left.
+    if !Command::new("mkfs.ext4")
+        .args(["-q", "-F", "-E", "nodiscard", &device])
+        .status()
+        .is_ok_and(|status| status.success())
+    {
         return;
     }
     let held = whole();

@@ -1,7 +1,7 @@
 //! What is written and read, opened: a raw device by its permit, or a file of a directory.
 
 use std::fs::File;
-use std::io::{Cursor, Read as _};
+use std::io::{Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,8 +126,9 @@ impl Opening {
         }
         let held = HeldDevice::to_read(&Sysroot::real(), &self.path)?;
         // What is behind the area is not written.
-        let mut front = Vec::new();
-        held.reopen(Caching::Cached)?.take(MARKED).read_to_end(&mut front).map_err(|error| self.failed(&error))?;
+        let (mut file, mut front) = (held.reopen(Caching::Cached)?, Vec::new());
+        let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(MARKED).read_to_end(&mut front));
+        read.map_err(|error| self.failed(&error))?;
         let Some(mark) = signature(&mut Cursor::new(front)) else { return Ok(()) };
         let path = shown(&self.path);
         Err(Failure::usage(format!(
