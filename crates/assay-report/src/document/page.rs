@@ -111,7 +111,7 @@ fn page_table(table: &Table) -> Markup {
     let stacked = table.columns.len() > BESIDE_EACH_OTHER && table.rows.len() <= LONGEST_STACK;
     html! {
         @if !table.caption.is_empty() { h3 { (said(&table.caption)) } }
-        div.scroll {
+        div.scroll tabindex="0" {
             table.summary.stacked[stacked] {
                 thead { tr {
                     @for column in &table.columns { th scope="col" .left[!column.right] { (said(&column.title)) } }
