@@ -13,6 +13,9 @@ use crate::change::difference;
 /// The label of such a line.
 pub(crate) const LEFT_OUT: &str = "left out";
 
+/// What is said of a figure without the effects of slots and rounds. A computer is a slot, too.
+pub(crate) const ADJUSTED: &str = "adjusted for slot, round and computer";
+
 /// The number of names or loads in a shortened line.
 const FEW: usize = 6;
 

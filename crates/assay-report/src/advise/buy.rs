@@ -6,7 +6,7 @@ use assay_core::text::clean;
 use assay_core::units::{figures, fixed, grouped, probability};
 
 use super::parts::{FIGURE, Parts, exact_cells, figure_cells, left_out_items, marks_text, percent};
-use crate::caveats::{least_loss, listed_names};
+use crate::caveats::{ADJUSTED, least_loss, listed_names};
 use crate::document::{Answered, Data, left, number, right};
 use crate::headline::unit;
 
@@ -227,11 +227,7 @@ fn behind(parts: &mut Parts, a: &BuyAdvice) {
     let adjusted = a.options.iter().filter_map(|o| Some((o, o.performance.measured?)));
     for (offer, measured) in adjusted {
         let (unit, divisor) = unit(offer.performance.quantity, measured);
-        let text = format!(
-            "{}: without the effects of slots and rounds, and so of computers; measured were {} {unit}",
-            clean(&offer.model),
-            figures(measured / divisor)
-        );
+        let text = format!("{}: {ADJUSTED}; {} {unit} as measured", clean(&offer.model), figures(measured / divisor));
         parts.item("adjusted", &text);
     }
     let per_money: Vec<String> =

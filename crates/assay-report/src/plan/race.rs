@@ -8,7 +8,7 @@ use assay_core::units::{counted, figures, latency, probability};
 
 use super::show::percent_above;
 use crate::caveats;
-use crate::caveats::least_loss;
+use crate::caveats::{ADJUSTED, least_loss};
 use crate::document::{Block, Data, Document, Table, TableRow, left, number, right};
 use crate::headline::{interval, percent};
 
@@ -221,9 +221,7 @@ fn foot(race: &Race) -> Vec<String> {
         lines.push("Dropped models have fewer units; their intervals are wider in the final ranking.".to_owned());
     }
     if race.adjusted_units > 0 {
-        let (units, is) = (counted(race.adjusted_units, "unit"), if race.adjusted_units == 1 { "is" } else { "are" });
-        lines
-            .push(format!("What {units} did {is} shown without the effects of slots and rounds, and so of computers."));
+        lines.push(format!("Figures of {} are {ADJUSTED}.", counted(race.adjusted_units, "unit")));
     }
     if !race.unnamed_units.is_empty() {
         lines.push(format!(

@@ -9,7 +9,7 @@ use assay_core::text::clean;
 use assay_core::units::{capacity, counted, figures, fixed, trimmed};
 
 use super::words;
-use crate::caveats;
+use crate::caveats::{self, ADJUSTED};
 use crate::change::{change, difference};
 use crate::document::{Block, Cell, Table, TableRow, left, right};
 use crate::headline::{interval, percent};
@@ -158,13 +158,9 @@ fn remark_text(remark: &RankRemark) -> String {
             capacity(*least_bytes),
             capacity(*most_bytes)
         ),
-        RankRemark::Adjusted { units } => format!(
-            "{} without the effects of slots and rounds, and so of computers; --json has them as measured",
-            match units {
-                1 => "the figure of 1 unit is".to_owned(),
-                units => format!("the figures of {units} units are"),
-            }
-        ),
+        RankRemark::Adjusted { units } => {
+            format!("figures of {} are {ADJUSTED}; --json has them as measured", counted(*units, "unit"))
+        }
         RankRemark::Acknowledged { lacking } => format!(
             "by the acknowledged rate, as {} no durable rate",
             if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }
