@@ -22,6 +22,7 @@ use assay_engine::Control;
 
 use self::pages::{STAMP, Wraparounds};
 use self::probe::{Probed, Spread, probe};
+pub use self::spread::most_written;
 use self::spread::{Files, Ground};
 use crate::files::{
     CheckPlan, CheckSettings, Checked, ChunkFindings, DriverLayer, Folder, HeldDirectory, Mounted, Pool, Raw, STATE,
@@ -55,12 +56,6 @@ impl Default for Quick {
             store: None,
         }
     }
-}
-
-/// Most bytes that a check of `area` bytes of free space writes.
-#[must_use]
-pub fn most_bytes(area: u64) -> u64 {
-    spread::most_written(area)
 }
 
 /// Checks the medium under the directory `target`. `progress` gets the number of operations done, and the most that

@@ -27,8 +27,9 @@ const EVICTING_BYTES: u64 = 64 * MIB;
 /// Pages that are written or read at once in a run.
 const AT_ONCE: usize = 256;
 
-/// Most bytes that a check of `area` bytes writes: a stamp in each place, some once more, and the runs.
-pub(crate) fn most_written(area: u64) -> u64 {
+/// Most bytes that a check of `area` bytes of free space writes: a stamp in each place, some once more, and the runs.
+#[must_use]
+pub fn most_written(area: u64) -> u64 {
     (places_of(area) + AGAIN as u64) * STAMP as u64 + run_bytes_of(area)
 }
 

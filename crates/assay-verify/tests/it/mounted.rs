@@ -244,7 +244,7 @@ fn a_driver_that_keeps_data_in_memory_answers_for_no_fake_in_a_quick_check_eithe
         let checked = quick::check(medium.mount.path(), &Quick::default(), &Control::default(), &mut |_, _| {});
         let found = checked.unwrap().verification;
         assert_eq!(found.verdict, expected, "{}", assay_lab::outline(&found));
-        let most = quick::most_bytes(found.area_bytes.unwrap());
+        let most = quick::most_written(found.area_bytes.unwrap());
         assert!((1..=most).contains(&found.written_bytes), "{} of at most {most}", found.written_bytes);
     }
 }

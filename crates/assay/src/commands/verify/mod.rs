@@ -224,7 +224,7 @@ fn checked(
 /// What a quick check of a mounted medium does with this much free space.
 fn quick_sentence(area: u64) -> String {
     // Three digits may be less than the bound; whole MiB are not.
-    let most = Bytes(quick::most_bytes(area).next_multiple_of(1 << 20));
+    let most = Bytes(quick::most_written(area).next_multiple_of(1 << 20));
     format!(
         "writes samples across {} of free space, at most {most} in all, reads them back and removes them",
         Bytes(area)
