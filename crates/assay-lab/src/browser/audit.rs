@@ -1,9 +1,13 @@
 //! What a page lacks for those who use it: names, headings, tables, contrast of text, focus, width and weight. Rules are those of
 //! WCAG 2.2 AA, <https://www.w3.org/TR/WCAG22/>; axe has its own view of them.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
 use serde_json::{Value, json};
 
-use super::{Browser, axe};
+use super::Browser;
+use crate::host::{Missing, skip};
 
 /// What needs a name in the tree that screen readers get.
 const NAMED: [&str; 14] = [
@@ -181,7 +185,7 @@ pub fn lacks(browser: &mut Browser, address: &str, look: Look) -> Vec<String> {
     let mut lacks = strings(&browser.value(STRUCTURE));
     lacks.extend(strings(&browser.value(CONTRAST)));
     lacks.extend(unnamed(browser));
-    lacks.extend(axe::findings(browser));
+    lacks.extend(axe_findings(browser));
     if look.keyboard {
         lacks.extend(focus(browser));
     }
@@ -238,4 +242,43 @@ fn focus(browser: &mut Browser) -> Vec<String> {
     let mut lacks = strings(&browser.value(missed));
     lacks.extend(strings(&browser.value("window.unseen.map(e => 'a visible focus: ' + e)")));
     lacks
+}
+
+// axe-core (<https://github.com/dequelabs/axe-core>), another list of what pages lack. It is put into the page by the debugging
+// pipe, and is no part of any program.
+
+/// The file that `tests/install-peers.sh` unpacks.
+const AXE: &str = "axe-4.14.1.js";
+
+/// Rules that the emptiest page keeps: those about its language, its title, its landmarks and its links.
+const FEWEST_RULES: u64 = 10;
+
+/// How many rules a page keeps, and which it breaks seriously.
+const RUN_AXE: &str = r#"axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({
+    passed: passes.length,
+    broken: violations.filter(rule => ['serious', 'critical'].includes(rule.impact)).map(rule =>
+        `axe ${rule.id} (${rule.impact}) in ${rule.nodes.length} places: ${rule.help}: `
+            + rule.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' '))
+}))"#;
+
+/// Its text; `None` where it is not installed.
+fn axe() -> Option<&'static str> {
+    static TEXT: OnceLock<Option<String>> = OnceLock::new();
+    let read =
+        || std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers").join(AXE)).ok();
+    TEXT.get_or_init(read).as_deref()
+}
+
+/// Serious and critical findings on the page that is shown; none, and one skip of the test, where axe is not installed.
+fn axe_findings(browser: &mut Browser) -> Vec<String> {
+    let Some(library) = axe() else {
+        if let Some(test) = browser.lacks_axe() {
+            skip(&format!("{test}, by axe"), &Missing("needs axe-core (tests/install-peers.sh)".to_owned()));
+        }
+        return Vec::new();
+    };
+    browser.value(&format!("{library}; 1"));
+    let answer = browser.value(RUN_AXE);
+    assert!(answer["passed"].as_u64().unwrap() >= FEWEST_RULES, "axe looked at nothing: {answer}");
+    answer["broken"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a browser that answers otherwise ends the test")]
 
 mod audit;
-mod axe;
 mod drive;
 
 pub use audit::{Look, beyond, lacks, too_heavy};
