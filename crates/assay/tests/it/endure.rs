@@ -204,7 +204,7 @@ fn until_free(place: &Place, device: &Path) {
 }
 
 /// A file as a loop device.
-fn file(place: &Place, name: &str, bytes: u64) -> Result<LoopDevice, Missing> {
+pub(crate) fn loop_device(place: &Place, name: &str, bytes: u64) -> Result<LoopDevice, Missing> {
     let image = place.file(name, []);
     File::options().write(true).open(&image).unwrap().set_len(bytes).unwrap();
     LoopDevice::attach(&image, false)
@@ -218,9 +218,9 @@ fn what_is_not_meant_is_refused_in_a_line_and_left_as_it_was() {
     let refuses = |arguments: &[&str], code: i32, words: &[&str]| {
         endure(&place, arguments).refuses(code, words);
     };
-    let free = lab!(TEST, file(&place, "free.img", 4 << 20));
-    let held = lab!(TEST, file(&place, "held.img", 16 << 20));
-    let twice = lab!(TEST, file(&place, "twice.img", 4 << 20));
+    let free = lab!(TEST, loop_device(&place, "free.img", 4 << 20));
+    let held = lab!(TEST, loop_device(&place, "held.img", 16 << 20));
+    let twice = lab!(TEST, loop_device(&place, "twice.img", 4 << 20));
     let mount = lab!(TEST, Mount::ext4(held.path(), &place.path().join("mnt")));
     let (free, held) = (free.path().to_str().unwrap().to_owned(), held.path().to_str().unwrap().to_owned());
     refuses(&["/no/such/device"], 2, &["/no/such/device"]);
@@ -269,7 +269,7 @@ fn copies_damaged_logs_and_files_on_the_medium_are_named() {
     const TEST: &str = "copies_damaged_logs_and_files_on_the_medium_are_named";
     let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
-    let one = lab!(TEST, file(&place, "one.img", BYTES as u64));
+    let one = lab!(TEST, loop_device(&place, "one.img", BYTES as u64));
     let one = one.path().to_str().unwrap().to_owned();
     let test = only(endure(&place, &[&one, "--overwrite", &one, "--until", "1 cycle", "--json", "-q"]).succeeds());
     // A picture may be shared: the model of a loop device is the path of its file.
@@ -286,7 +286,7 @@ fn copies_damaged_logs_and_files_on_the_medium_are_named() {
     let after = only(&endure(&place, &["--status", "--json"]));
     assert_eq!((after.end, after.uncounted_bytes), (LifeEnd::Censored { reason: CensorReason::Limit }, 0));
     // A file system on the medium of a directory, and a device on the file system of a target.
-    let disk = lab!(TEST, file(&place, "disk.img", 32 << 20));
+    let disk = lab!(TEST, loop_device(&place, "disk.img", 32 << 20));
     let mount = lab!(TEST, Mount::ext4(disk.path(), &place.path().join("mnt")));
     let inner = mount.path().join("inner.img");
     File::create(&inner).unwrap().set_len(BYTES as u64).unwrap();
@@ -336,9 +336,9 @@ fn a_full_disk_of_the_log_ends_a_test_that_goes_on_when_there_is_room() {
     const TEST: &str = "a_full_disk_of_the_log_ends_a_test_that_goes_on_when_there_is_room";
     let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
-    let disk = lab!(TEST, file(&place, "disk.img", 2 << 20));
+    let disk = lab!(TEST, loop_device(&place, "disk.img", 2 << 20));
     let data = lab!(TEST, Mount::ext4(disk.path(), &place.path().join("disk")));
-    let device = lab!(TEST, file(&place, "card.img", BYTES as u64));
+    let device = lab!(TEST, loop_device(&place, "card.img", BYTES as u64));
     let device = device.path().to_str().unwrap();
     let endure = |arguments: &[&str]| {
         let mut command = place.assay(["endure"].iter().chain(arguments));

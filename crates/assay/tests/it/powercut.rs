@@ -5,11 +5,12 @@ use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use assay_lab::{Lab, LoopDevice, lab};
+use assay_lab::{Lab, lab};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::common::{Place, Running, run};
+use crate::common::{Place, Running, is_installed, run};
+use crate::endure::loop_device;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -20,9 +21,7 @@ fn what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut()
     const TEST: &str = "what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut";
     let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
-    let image = place.file("card.img", []);
-    File::options().write(true).open(&image).unwrap().set_len(16 << 20).unwrap();
-    let card = lab!(TEST, LoopDevice::attach(&image, false));
+    let card = lab!(TEST, loop_device(&place, "card.img", 16 << 20));
     let device = card.path().to_str().unwrap().to_owned();
     let ledger = place.path().join("ledger");
     fs::create_dir(&ledger).unwrap();
@@ -67,13 +66,11 @@ fn what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut()
     assert!(whole() == held, "the device was written");
 
     // A file system, between whose parts stamps of the test are left.
-    if !Command::new("mkfs.ext4")
-        .args(["-q", "-F", "-E", "nodiscard", &device])
-        .status()
-        .is_ok_and(|status| status.success())
-    {
+    if !is_installed("mkfs.ext4", &format!("{TEST}, file system")) {
         return;
     }
+    let made = Command::new("mkfs.ext4").args(["-q", "-F", "-E", "nodiscard", &device]).status().unwrap();
+    assert!(made.success());
     let held = whole();
     run(powercut(&["--resume"])).refuses(2, &["ext", "nothing was written", "--overwrite"]);
     assert!(whole() == held, "the file system was written");

@@ -7,10 +7,10 @@ use std::time::Duration;
 use assay_core::endurance::FailureKind;
 use assay_core::record::Record;
 use assay_core::verification::Verdict;
-use assay_lab::{Lab, LoopDevice, Mount, lab};
+use assay_lab::{Lab, Mount, lab};
 
 use crate::common::{Done, Place, run};
-use crate::endure::{card, endure, only};
+use crate::endure::{card, endure, loop_device, only};
 
 #[test]
 fn a_test_rests_and_what_is_lost_then_is_no_wear() {
@@ -62,9 +62,7 @@ fn what_a_check_kept_is_read_again_with_its_age() {
     const TEST: &str = "what_a_check_kept_is_read_again_with_its_age";
     let _lab = lab!(TEST, Lab::share());
     let place = Place::new();
-    let image = place.file("card.img", []);
-    File::options().write(true).open(&image).unwrap().set_len(48 << 20).unwrap();
-    let device = lab!(TEST, LoopDevice::attach(&image, false));
+    let device = lab!(TEST, loop_device(&place, "card.img", 48 << 20));
     let mount = lab!(TEST, Mount::ext4(device.path(), &place.path().join("mnt")));
     let verify = |arguments: &[&str]| run(place.assay(["verify"].iter().chain(arguments)));
     verify(&["--read-back", "mnt"]).refuses(2, &["--keep"]);
