@@ -9,7 +9,7 @@ use assay_endure::Medium;
 use assay_engine::Control;
 use assay_powercut::{
     BLOCK, Cannot, Checked, Circumstances, CutKind, CutReport, Ended, Ledger, Leftover, Load, LoadEnd, Place, Round,
-    Seen, Target, fill, judge, look,
+    Seen, fill, judge, look,
 };
 use jiff::Timestamp;
 
@@ -254,12 +254,9 @@ impl Session<'_> {
         let Some(checked) = self.read(looked) else { return Ok(false) };
         if before.is_worse_in(&checked.report) {
             let path = shown(&self.opening.path);
-            let mend = match self.opening.target {
-                Target::Device => format!("; if the test may go on over that, add --overwrite {path}"),
-                Target::File => String::new(),
-            };
             return Err(Failure::usage(format!(
-                "{path}: it changed since cut {} was checked, so something else wrote to it; nothing was written{mend}",
+                "{path}: it changed since cut {} was checked, so something else wrote to it; nothing was written; if the \
+                 test may go on over that, add --overwrite {path}",
                 before.cut
             )));
         }
