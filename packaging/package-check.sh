@@ -5,7 +5,7 @@
 # A Debian package: in a root that debootstrap makes, and lintian has to find no error. An RPM: by the rpm of this system, in a root
 # that has the directories of a system and no other program; that of assay-public, whose scripts need systemd, in a root of Debian.
 # The service of assay-public is started, asked and stopped by a systemd of its own, in a container of systemd-nspawn. SUITE is
-# another release than bookworm, MIRROR another archive than that of debootstrap. What is missing is told in a line that begins with
+# another release than bookworm, MIRROR another archive than that of debootstrap. A missing tool is reported in a line that begins with
 # SKIP. It fails where a package does, and with 4 where nothing could be looked at.
 set -eu
 cd "$(dirname "$0")/.."

@@ -3,7 +3,7 @@
 #   tests/foreign.sh [TARGET…]   aarch64 armv7 armv6 riscv64 i686 s390x powerpc64; all of them where none is named
 #   tests/foreign.sh --quick     what `make test` does: records, engine and devices on aarch64, the engine on armv7 and
 #                                riscv64, where all that each needs is here
-# s390x and powerpc64 put the greatest byte first; nothing is published for them. What is missing is told as of other tests.
+# s390x and powerpc64 put the greatest byte first; nothing is published for them. A missing tool is a counted skip, as in other tests.
 set -eu
 cd "$(dirname "$0")/.."
 . packaging/tools.sh

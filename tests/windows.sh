@@ -2,7 +2,7 @@
 # Tests on Windows, by wine: what compiles for x86_64-pc-windows-gnu, linked by mingw.
 #   tests/windows.sh [CRATE…]   those below where none is named
 #   tests/windows.sh --native   on Windows itself, by the compiler of that machine
-# What is missing is told as of other tests. wine shows that the calls are right, and nothing of speed: it opens files past
+# A missing tool is a counted skip, as in other tests. wine shows that the calls are right, but not their speed: it opens files past
 # no cache, and does the operations of a completion port one after the other.
 set -eu
 cd "$(dirname "$0")/.."

@@ -197,8 +197,7 @@ pub(crate) fn has_full_area(record: &Observation) -> bool {
     small_area(record).is_none() && record.measurements.iter().any(figure)
 }
 
-/// Records with a full test area, and those without. Where no figure is of a full one, they are alike in that, and all
-/// stay.
+/// Records with a full test area, and the others. If no record with figures has one, all records stay.
 pub(crate) fn full_areas(records: Vec<&Observation>) -> (Vec<&Observation>, Vec<Excluded>) {
     if !records.iter().any(|record| has_full_area(record)) {
         return (records, Vec::new());
@@ -341,7 +340,7 @@ mod tests {
         assert_eq!((kept.len(), left_out.len()), (2, 0), "they are alike");
     }
 
-    /// A run that found no room wrote nothing: its test area is none, and not a full one.
+    /// A run without free space has no test area, so that its area is not full.
     #[test]
     fn a_record_without_figures_has_no_full_area() {
         let little = of_area("2", 1 << 20);

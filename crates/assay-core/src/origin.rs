@@ -69,7 +69,7 @@ impl Origin {
     }
 }
 
-/// The fields that an origin is among those of a record: one of both is there.
+/// The two fields of a record that state its origin. A record has exactly one of them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [

@@ -147,7 +147,8 @@ impl Suite {
         }
         let mut suite = self.clone();
         if let Some(percent) = suite.span_percent.take() {
-            // A limit that does not fill the share of a medium of [`WHOLE`] once was stated for the medium that is there.
+            // The importer of fio's jobs derives the limit from the area, which is never larger: that limit scales with the
+            // medium. Any other limit was stated in bytes and stays.
             if suite.max_write >= suite.span {
                 let ratio = whole as f64 / WHOLE.0 as f64;
                 suite.max_write = Bytes((suite.max_write.0 as f64 * ratio) as u64);

@@ -97,7 +97,7 @@ fn items(test: &Endurance) -> Vec<(String, String)> {
         (
             "failed",
             match test.failed_sectors {
-                0 => format!("none of {} sectors", shown(test.sectors)),
+                0 => format!("0 of {} sectors", shown(test.sectors)),
                 failed => format!("{} of {} sectors: {}", shown(failed), shown(test.sectors), kinds(&test.kinds)),
             },
         ),
@@ -124,7 +124,7 @@ mod tests {
         .unwrap();
         let text = |test: &Endurance| format!("{:?}", document(test, &WearMap::default()).blocks);
         assert!(!text(&test).contains("Milestones"), "{}", text(&test));
-        assert!(text(&test).contains("none of 131"), "{}", text(&test));
+        assert!(text(&test).contains("0 of 131"), "{}", text(&test));
         test.milestones.first_error = Some(Reached { cycle: 2, written_bytes: 70_000_000 });
         assert!(text(&test).contains("first error") && !text(&test).contains("death"), "{}", text(&test));
     }

@@ -456,7 +456,7 @@ fn one_synced_value_of_each_decides_a_log_that_is_far_above() {
     assert_eq!(ask(300.0, true), (LogWord::CannotTell, false));
 }
 
-/// Two values that differ by a factor of 56 say nothing of the next one: draws of it reach zero and infinity.
+/// Two values that differ by a factor of 56 do not predict a third one: its draws reach zero and infinity.
 #[test]
 fn two_values_far_from_each_other_do_not_tell() {
     let quiet = CacheQuestion { feed_bytes_per_second: 1.6e6, ..as_cache(HitSource::Share(0.5)) };

@@ -626,7 +626,7 @@ fn two_cards_of_different_models_are_compared_as_cards() {
     assert_eq!((runs.question, runs.verdict, runs.models), (PairQuestion::Runs, PairVerdict::Same, None));
 }
 
-/// A node that failed before the second run takes nothing from the others: each of those is compared with itself.
+/// One node failed before the second run. The four others are compared, each with itself.
 #[test]
 fn units_of_both_groups_are_paired_and_others_are_named() {
     let of = |run: &str, nodes: &[(usize, f64)]| -> Vec<Observation> {

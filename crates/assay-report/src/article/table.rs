@@ -100,7 +100,7 @@ impl Figures<'_> {
     }
 }
 
-/// The name of the medium of a row; a node stands for its unit where none is known.
+/// The name of a row's medium. If the unit is unknown, the name has the node instead.
 fn medium_name(of: Medium<'_>) -> Cell {
     match of {
         Medium::Whole(model) => Cell::with(&model.title, format!("({})", counted(model.units.len(), "unit"))),
