@@ -49,6 +49,10 @@ fn what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut()
     let before = status();
     assert_eq!(before["answer"]["answer"], "kept", "{before} {checked:?}");
 
+    for option in ["--check", "--resume"] {
+        run(place.assay(["powercut", option, "/dev/nowhere", "--ledger", home])).refuses(2, &["no such device"]);
+    }
+
     // Bytes of something else, which have no mark.
     let medium = File::options().read(true).write(true).open(&device).unwrap();
     let whole = || {

@@ -150,6 +150,7 @@ fn find(args: &PowercutArgs, path: &Path, home: &Home) -> Result<String, Failure
     let mut waiting = known.iter().filter(|state| waiting(state)).map(|state| state.begun().id.clone());
     match (waiting.next(), waiting.next()) {
         (Some(id), None) => Ok(id),
+        _ if !path.exists() => Err(Failure::usage(format!("{}: no such device or directory", shown(path)))),
         _ => Err(Failure::usage(format!(
             "{}: nothing on it is of a test of power cuts; without --check and --resume a new one begins",
             shown(path)
