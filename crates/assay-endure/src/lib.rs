@@ -4,6 +4,7 @@
 mod attached;
 mod entry;
 mod failed;
+mod foreign;
 pub mod journal;
 mod judge;
 mod layout;
@@ -23,6 +24,7 @@ pub use entry::{
     Way,
 };
 pub use failed::FailedSet;
+pub use foreign::{Foreign, Shows, mark_on, written_since};
 pub use journal::JournalError;
 pub use judge::{Advice, Control, Evidence, KernelSign, Ruling, Sight, judge};
 pub use layout::{CELLS, Layout, PAGE_BYTES, Phase, SLICES, Task, block_at, order};

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use assay_core::endurance::{CensorReason, DeathCause, FailureKind, LifeEnd, Reached, WearLoad};
 use assay_endure::{
-    Attachment, Control, Entry, Evidence, Fault, Keep, Medium, Phase, Recognised, Ruling, SLICES, Sight, Stamp, State,
-    Step, Trouble, Way, Wear, judge, mixed, order, recognise, unit_on,
+    Attachment, Control, Entry, Evidence, Fault, Keep, Medium, Phase, Recognised, Ruling, SLICES, Shows, Sight, Stamp,
+    State, Step, Trouble, Way, Wear, judge, mixed, order, recognise, unit_on, written_since,
 };
 
 use crate::memory::{Memory, PAGES, begin, entries, replayed};
@@ -91,6 +91,9 @@ impl Life {
         if sure {
             let seen = recognise(&mut self.medium.clone(), &state);
             assert!(matches!(seen, Recognised::Ours | Recognised::NothingYet), "{seen:?} {:?}", state.task());
+            for shows in [Shows::Every, Shows::Held] {
+                assert_eq!(written_since(&mut self.medium.clone(), &state, shows), None, "{:?}", state.task());
+            }
         }
         let mut wear = Wear::new(self.medium.clone(), keep, state);
         let at = "2026-11-28T12:00:00Z".to_owned();

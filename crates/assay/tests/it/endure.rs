@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use assay_endure::{Begin, Entry, Latencies, Phase, Run, SECTOR, SliceRead, Slice
 use assay_lab::{Backing, Cgroup, FakeCard, Lab, LoopDevice, LoopPartition, Missing, Mount, lab};
 use rustix::process::Signal;
 
-use crate::common::{ASSAY, Done, Place, Running, run};
+use crate::common::{ASSAY, Done, Place, Running, is_installed, run};
 
 /// 16 slices of 64 KiB.
 const BYTES: usize = 1 << 20;
@@ -313,6 +314,93 @@ fn copies_damaged_logs_and_files_on_the_medium_are_named() {
     fs::remove_file(&log).unwrap();
     endure(&place, &["--resume", &one, "--until", "3 cycles"])
         .refuses(2, &[&test.id, "whose log is not here", "copy it"]);
+}
+
+/// Stamps that are left between the parts of a file system still name the test. Nor is content without a mark written over.
+#[test]
+fn what_was_written_since_is_not_overwritten_unless_it_is_named() {
+    const TEST: &str = "what_was_written_since_is_not_overwritten_unless_it_is_named";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let card = lab!(TEST, loop_device(&place, "card.img", 16 << 20));
+    let device = card.path().to_str().unwrap().to_owned();
+    endure(&place, &[&device, "--overwrite", &device, "--until", "2 cycles", "-q"]).succeeds();
+    // What is open is in use.
+    let image = place.path().join("card.img");
+    let whole = || fs::read(&image).unwrap();
+    let write =
+        |bytes: &[u8], at: u64| File::options().write(true).open(&image).unwrap().write_all_at(bytes, at).unwrap();
+    let resume = |words: &[&str]| {
+        let (held, status) = (whole(), endure(&place, &["--status", "--json"]).stdout);
+        for arguments in [&["--until", "4 cycles"][..], &["--until", "4 cycles", "--retain", "1d"]] {
+            let words = [&["nothing was written", "--overwrite"], words].concat();
+            endure(&place, &[&["--resume", &device, "-q"], arguments].concat()).refuses(2, &words);
+        }
+        assert!(whole() == held, "the device was written");
+        assert_eq!(endure(&place, &["--status", "--json"]).stdout, status);
+    };
+    // The front of an image that is encrypted or compressed.
+    let front = whole();
+    let bytes = (0..4 * 4096u64).map(|at| assay_endure::mixed(5, at) as u8).collect::<Vec<_>>();
+    write(&bytes, 8 << 12);
+    resume(&["something else has written"]);
+    write(&front[..1 << 20], 0);
+    if !is_installed("mkfs.ext4", &format!("{TEST}, file system")) {
+        return;
+    }
+    let made = Command::new("mkfs.ext4").args(["-q", "-F", "-E", "nodiscard", &device]).status().unwrap();
+    assert!(made.success());
+    resume(&["ext2/ext3/ext4 file system"]);
+    endure(&place, &["--read-back", &device]).refuses(2, &["ext2/ext3/ext4 file system", "nothing of its rest"]);
+    // Named, it goes on.
+    endure(&place, &["--resume", &device, "--overwrite", &device, "--until", "3 cycles", "-q"]).succeeds();
+    let test = only(&endure(&place, &["--status", "--json"]));
+    assert_eq!((test.cycles, test.failed_sectors), (3, 0));
+}
+
+/// A medium in trouble is attached again and again: where it bears a file system meanwhile, nothing is written.
+#[test]
+fn what_is_written_while_a_test_waits_for_its_medium_is_not_overwritten() {
+    const TEST: &str = "what_is_written_while_a_test_waits_for_its_medium_is_not_overwritten";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let (card, content) = lab!(TEST, card(Duration::from_millis(1)));
+    let device = card.path().to_str().unwrap();
+    let running =
+        Running::start(place.assay(["endure", device, "--overwrite", device, "--wait", "10s", "--json", "-q"]));
+    let log = || {
+        let mut logs = fs::read_dir(place.data().join("endure")).into_iter().flatten().filter_map(Result::ok);
+        logs.find(|entry| entry.path().extension().is_some_and(|end| end == "log")).map(|entry| entry.path())
+    };
+    let until = |seen: &dyn Fn(&State, bool) -> bool| {
+        let start = Instant::now();
+        loop {
+            let mut trouble = false;
+            let mut each = |entry: &Entry| trouble |= matches!(entry, Entry::Incident(_));
+            let state = log().and_then(|log| assay_endure::Log::look_at_each(&log, &mut each).ok());
+            if state.is_some_and(|state| seen(&state, trouble)) {
+                return;
+            }
+            assert!(start.elapsed() < TIMEOUT, "it does not come");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    until(&|state, _| state.cycles() >= 1);
+    let all = (0..SECTORS).map(|sector| (sector, (0, FailureKind::Unreadable)));
+    content.lock().unwrap().fates = all.collect();
+    until(&|_, trouble| trouble);
+    let held = {
+        let mut content = content.lock().unwrap();
+        content.fates.clear();
+        content.bytes[1024..1536].fill(0);
+        content.bytes[0x438..0x43a].copy_from_slice(b"\x53\xef");
+        content.bytes.clone()
+    };
+    let done = running.end();
+    assert_eq!(done.code, Some(6), "{}{}", done.stdout, done.stderr);
+    assert!(done.stderr.contains("another test or something else wrote"), "{}", done.stderr);
+    assert_eq!(only(&done).end, LifeEnd::Censored { reason: CensorReason::Exchanged });
+    assert!(content.lock().unwrap().bytes == held, "the file system was written");
 }
 
 /// The free space of a directory, in a file that the next command finds.

@@ -15,7 +15,7 @@ use assay_core::exit::Exit;
 use assay_core::text::{harmless, quoted};
 use assay_core::units::counted;
 use assay_device::StorageBelow;
-use assay_endure::{Begin, Entry, JournalError, Log, PAGE_BYTES, Recognised, State, recognise};
+use assay_endure::{Begin, Entry, JournalError, Log, PAGE_BYTES, Recognised, Shows, State, recognise, written_since};
 use assay_engine::Control;
 use jiff::Timestamp;
 
@@ -181,7 +181,7 @@ fn begun(
     let Some(state) = State::begin(begin) else {
         return Err(Failure::usage(format!("{}: too small to wear", shown(&opening.path))));
     };
-    Ok(Beginning { number, opening, opened, log, state })
+    Ok(Beginning { number, opening, opened, log, state, over_other: false })
 }
 
 /// The test whose stamps are on the medium; of one that is no longer read, the test of the same unit. Its log was read already
@@ -217,7 +217,16 @@ fn resumed(
             return Err(Failure::usage(format!("{path}: it is not the medium of test {id}; nothing was written")));
         }
     }
-    Ok(Beginning { number: before.len(), opening, opened, log, state })
+    let over_other = match written_since(&mut opened.medium, &state, Shows::Every) {
+        Some(other) if !opening.named => {
+            return Err(Failure::usage(format!(
+                "{path}: {}; nothing was written; if that may be overwritten, add --overwrite {path}",
+                words::foreign(other)
+            )));
+        }
+        other => other.is_some(),
+    };
+    Ok(Beginning { number: before.len(), opening, opened, log, state, over_other })
 }
 
 /// The only unfinished test of a medium with this serial number and size.

@@ -8,8 +8,8 @@ use assay_core::exit::Exit;
 use assay_core::retention::Age;
 use assay_core::units::Bytes;
 use assay_endure::{
-    Attached, Entry, JournalError, Log, NoRest, PAGE_BYTES, Recognised, RestReadBegun, SLICES, State, Step, Trouble,
-    Way, Wear, recognise, unit_on,
+    Attached, Entry, Foreign, JournalError, Log, NoRest, PAGE_BYTES, Recognised, RestReadBegun, SLICES, Shows, State,
+    Step, Trouble, Way, Wear, recognise, unit_on, written_since,
 };
 use assay_engine::Control;
 use jiff::Timestamp;
@@ -165,11 +165,23 @@ fn found(
         None => opened_log(&target::known_log(path, &id, logs.root())?)?,
     };
     match recognise(&mut medium, &state) {
-        Recognised::Ours => Ok((medium, log, state, way)),
+        Recognised::Ours => {}
         Recognised::NothingYet | Recognised::Unreadable | Recognised::Other(_) | Recognised::Foreign => {
-            Err(Failure::usage(format!("{}: it is not the medium of test {id}; nothing was read", shown(path))))
+            return Err(Failure::usage(format!(
+                "{}: it is not the medium of test {id}; nothing was read",
+                shown(path)
+            )));
         }
     }
+    // What time does leaves no mark.
+    if let Some(other @ Foreign::Mark(_)) = written_since(&mut medium, &state, Shows::Held) {
+        return Err(Failure::usage(format!(
+            "{}: {}, so that it shows nothing of its rest",
+            shown(path),
+            words::foreign(other)
+        )));
+    }
+    Ok((medium, log, state, way))
 }
 
 impl Resting {

@@ -10,7 +10,8 @@ use assay_device::health::HealthReader;
 use assay_device::{KernelLog, Sensors, Sysroot, TargetInfo};
 use assay_endure::{
     Attachment, Condition, Control as Comparison, Entry, Evidence, Incident, JournalError, KernelSign, Log, Medium,
-    Phase, Recognised, RestBegun, Ruling, SLICES, Sight, State, Step, Trouble, Wear, judge, recognise,
+    Phase, Recognised, RestBegun, Ruling, SLICES, Shows, Sight, State, Step, Trouble, Wear, judge, recognise,
+    written_since,
 };
 use assay_engine::Control;
 use jiff::Timestamp;
@@ -68,6 +69,7 @@ pub(super) struct Session {
     /// Whether the log says that it was attached since the trouble began.
     noted: bool,
     elsewhere: Sight,
+    over_other: bool,
     kernel: KernelLog,
     document: PathBuf,
 }
@@ -79,6 +81,8 @@ pub(super) struct Beginning {
     pub(super) opened: Opened,
     pub(super) log: Log,
     pub(super) state: State,
+    /// Whether it holds what something else has written, which the user named as to be overwritten.
+    pub(super) over_other: bool,
 }
 
 fn now() -> String {
@@ -96,7 +100,7 @@ impl Session {
         stop: &Control,
         neighbours: &Neighbours,
     ) -> Result<Self, Failure> {
-        let Beginning { number, opening, opened, log, state } = beginning;
+        let Beginning { number, opening, opened, log, state, over_other } = beginning;
         let Opened { medium, seen, reader, attachment, .. } = opened;
         let kernel = KernelLog::follow(&Sysroot::real(), &seen.leaves);
         let before = state.attachment().cloned();
@@ -120,6 +124,7 @@ impl Session {
             noted: false,
             // If it fails again before a slice is done, it fails in both readers.
             elsewhere: if moved { Sight::Fails } else { Sight::None },
+            over_other,
             kernel,
             document,
         };
@@ -305,6 +310,10 @@ impl Session {
                 self.anew(&reader, &attachment);
                 return Ok(Some(None));
             }
+        }
+        // Meanwhile it may have been in other hands.
+        if !self.over_other && written_since(&mut medium, self.wear.state(), Shows::Held).is_some() {
+            return Ok(Some(Some(Trouble::Exchanged)));
         }
         self.anew(&reader, &attachment);
         let changed = reader != self.reader || attachment != self.attachment;

@@ -8,7 +8,7 @@ use assay_core::endurance::{Endurance, FailureKind, LifeEnd, Milestones, Rest, R
 use assay_core::retention::Age;
 use assay_core::text::harmless;
 use assay_core::units::{Bytes, counted, rate, span};
-use assay_endure::{Advice, PAGE_BYTES, Phase, SLICES, State, Trouble};
+use assay_endure::{Advice, Foreign, PAGE_BYTES, Phase, SLICES, State, Trouble};
 use assay_report::{days, speed_by_age};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
@@ -24,8 +24,16 @@ pub(super) fn trouble(trouble: Trouble) -> &'static str {
         Trouble::LostAll => "no place holds what was written",
         Trouble::RefusesWrites => "it refuses writes",
         Trouble::DropsWrites => "it accepts writes and keeps none",
-        Trouble::Exchanged => "it holds what another test wrote",
+        Trouble::Exchanged => "it holds what another test or something else wrote",
         Trouble::LogBehind => "it holds later cycles than the log, which is an older copy",
+    }
+}
+
+/// What something else has written.
+pub(super) fn foreign(other: Foreign) -> String {
+    match other {
+        Foreign::Mark(mark) => format!("it holds {mark}, which is not of the test"),
+        Foreign::Content => "something else has written over what the test wrote".to_owned(),
     }
 }
 

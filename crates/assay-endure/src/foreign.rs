@@ -1,0 +1,148 @@
+//! Whether something else has written to a medium since its test did: the stamps that are left still name the test.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::time::Instant;
+
+use assay_core::endurance::FailureKind;
+use assay_device::guard::signature;
+
+use crate::layout::{PAGE_BYTES, PAGE_SECTORS, Phase, Task};
+use crate::medium::{Fault, Medium};
+use crate::sentinel::PATIENCE;
+use crate::stamp::{SECTOR, Stamp, mixed};
+use crate::state::State;
+
+/// Pages at the front, where what has no mark begins, too; and as many that are drawn from all of the area.
+const PLACES: u64 = 64;
+/// Pages with content of something else that are enough. A medium that turns one page in thirty into lasting garbage in one
+/// cycle shows as many.
+const ENOUGH: u32 = 4;
+
+/// What something else has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreign {
+    /// The mark of a file system, a partition table or the like, by its name.
+    Mark(&'static str),
+    /// Pages of other content where the test had read what it wrote.
+    Content,
+}
+
+/// Which pages show that something else has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shows {
+    /// A mark on any page of the area. In the first cycle it may be older than the test.
+    Every,
+    /// Only pages that were read, and held what the test wrote.
+    Held,
+}
+
+/// What something else has written to the medium of a test.
+pub fn written_since(medium: &mut dyn Medium, state: &State, shows: Shows) -> Option<Foreign> {
+    let pages = state.layout().pages;
+    let held = |page: u64| has_held(state, page);
+    let mark = match shows {
+        Shows::Every => mark_on(medium, &|page| page < pages),
+        Shows::Held => mark_on(medium, &|page| page < pages && held(page)),
+    };
+    mark.map(Foreign::Mark).or_else(|| has_content(medium, state).then_some(Foreign::Content))
+}
+
+/// The mark of a file system, a partition table or the like on pages that count, in sectors without a stamp: the words of a stamp
+/// are as random numbers, among which a short mark comes up.
+pub fn mark_on(medium: &mut dyn Medium, counts: &dyn Fn(u64) -> bool) -> Option<&'static str> {
+    let page = vec![0; PAGE_BYTES as usize];
+    signature(&mut Unstamped { medium, counts, at: 0, page, began: Instant::now() })
+}
+
+/// Whether a page held what was written when it was read last.
+fn has_held(state: &State, page: u64) -> bool {
+    let Task { cycle, phase, index } = state.task();
+    let layout = state.layout();
+    let was_read = cycle > 1
+        || phase == Phase::Read
+            && (0..index).any(|index| layout.slice(Task { cycle, phase, index }.slice(layout.unit)).contains(&page));
+    was_read && state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
+}
+
+/// Whether pages that held hold lasting content of something else.
+fn has_content(medium: &mut dyn Medium, state: &State) -> bool {
+    let (layout, task) = (state.layout(), state.task());
+    let drawn = (0..PLACES).map(|draw| mixed(!layout.unit ^ draw, task.cycle) % layout.pages);
+    let front = 0..PLACES.min(layout.pages);
+    let later = drawn.filter(|page| !front.contains(page));
+    let (mut page, mut again) = (vec![0; PAGE_BYTES as usize], vec![0; PAGE_BYTES as usize]);
+    let (mut found, began) = (0, Instant::now());
+    for number in front.clone().chain(later).filter(|page| has_held(state, *page)) {
+        if began.elapsed() > PATIENCE {
+            break;
+        }
+        match medium.read(number * PAGE_BYTES, &mut page) {
+            Err(Fault::Gone | Fault::Hung) => break,
+            Err(_) => continue,
+            Ok(()) => {}
+        }
+        let round = layout.round_of(number, task).unwrap_or(task.cycle);
+        if !is_other(&page, Stamp { unit: layout.unit, round, address: number * PAGE_SECTORS }) {
+            continue;
+        }
+        // Garbage of a medium that fails may be another each time.
+        if medium.read(number * PAGE_BYTES, &mut again).is_ok() && again == page {
+            found += 1;
+            if found == ENOUGH {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Whether no sector of a page holds a stamp, and one holds something else than zeros or ones.
+fn is_other(page: &[u8], first: Stamp) -> bool {
+    let sectors = page.chunks_exact(SECTOR).zip(first.address..);
+    let mut kinds = sectors.map(|(sector, address)| Stamp { address, ..first }.failure(sector));
+    let mut other = false;
+    kinds.all(|kind| {
+        other |= kind == Some(FailureKind::Garbage);
+        matches!(kind, Some(FailureKind::Garbage | FailureKind::Zeros | FailureKind::Ones))
+    }) && other
+}
+
+/// A medium in which stamps, pages that do not count and what cannot be read are zeros.
+struct Unstamped<'a> {
+    medium: &'a mut dyn Medium,
+    counts: &'a dyn Fn(u64) -> bool,
+    at: u64,
+    page: Vec<u8>,
+    began: Instant,
+}
+
+impl Read for Unstamped<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let (number, skip) = (self.at / PAGE_BYTES, (self.at % PAGE_BYTES) as usize);
+        let length = self.medium.bytes().saturating_sub(number * PAGE_BYTES).min(PAGE_BYTES) as usize;
+        let taken = out.len().min(length.saturating_sub(skip));
+        let page = &mut self.page[..length];
+        let read = taken > 0 && (self.counts)(number) && self.began.elapsed() <= PATIENCE;
+        if !read || self.medium.read(number * PAGE_BYTES, page).is_err() {
+            page.fill(0);
+        }
+        for sector in page.chunks_exact_mut(SECTOR).filter(|sector| Stamp::read(sector).is_some()) {
+            sector.fill(0);
+        }
+        out[..taken].copy_from_slice(&page[skip.min(length)..][..taken]);
+        self.at += taken as u64;
+        Ok(taken)
+    }
+}
+
+impl Seek for Unstamped<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.medium.bytes().checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
