@@ -44,7 +44,9 @@ fn a_card_that_is_slow_in_sequential_writes_alone_is_named() {
     words.extend(["--", "--suite", &suite, "--label", "model=X"]);
     let done = run(cards[0].limited(&place.assay(&words)));
     done.succeeds();
-    assert!(done.stderr.contains("n3: seems slow at a first look under w ("), "{}", done.stderr);
+    // On a busy machine a first look may seem slow under other loads, too.
+    let first_look = done.stderr.lines().find(|line| line.starts_with("n3: seems slow at a first look under "));
+    assert!(first_look.is_some_and(|line| line.contains(" w (")), "{}", done.stderr);
     let report = place.json(["fleet", "report", "--json"]);
     let loads = report["loads"].as_array().unwrap();
     assert_eq!(loads.len(), 2, "all ran the same: {loads:?}");
