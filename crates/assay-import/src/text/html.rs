@@ -94,7 +94,9 @@ pub(super) fn strip_html(lines: &mut Vec<Line>) {
     let mut plain = Vec::with_capacity(lines.len());
     for line in lines.drain(..) {
         let stripped = without_elements(&line.text);
-        let whole = !stripped.contains('\n');
+        // A line of breaks alone is a blank one; other elements alone are none.
+        let whole = !stripped.contains('\n') || stripped.trim().is_empty() && is_gap(&line.text);
+        let stripped = if whole { stripped.trim_matches('\n') } else { &stripped };
         let kept = stripped.split('\n').filter(|part| whole || !part.trim().is_empty());
         plain.extend(kept.map(|part| Line { number: line.number, text: entities(part) }).take(MOST_LINES + 1));
         if plain.len() > MOST_LINES {
@@ -102,6 +104,11 @@ pub(super) fn strip_html(lines: &mut Vec<Line>) {
         }
     }
     *lines = plain;
+}
+
+/// Whether a line has an element that leaves a blank line where nothing stands in it: `<br/>`, `<p></p>`.
+fn is_gap(text: &str) -> bool {
+    text.match_indices('<').any(|(at, _)| matches!(html_element(&text[at..]), Element::Known { name: "br" | "p", .. }))
 }
 
 fn has_element(text: &str) -> bool {

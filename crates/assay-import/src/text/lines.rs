@@ -11,13 +11,17 @@ pub struct Line {
 
 // Lines as a terminal would show them: without colours and other escape sequences.
 
-/// The lines of a text. A carriage return ends a line too: progress is written over itself so.
+/// The lines of a text. A carriage return ends a line too: progress is written over itself so. Where nothing else ends a
+/// line, all of them end so.
 pub(super) fn terminal_lines(text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
+    let end = if text.contains('\n') { '\n' } else { '\r' };
+    for (number, line) in (1..).zip(text.split_terminator(end)) {
+        let known = lines.len();
         let parts = line.split('\r').map(plain_line);
         lines.extend(parts.filter(|part| !part.is_empty()).map(|text| Line { number, text }));
-        if line.trim_matches('\r').is_empty() {
+        // A line of colours alone is a blank one.
+        if lines.len() == known {
             lines.push(Line { number, text: String::new() });
         }
     }

@@ -19,6 +19,9 @@ pub(crate) const MOST_LINES: usize = 500_000;
 /// Longest line in bytes that may be printed by a tool. Documents of JSON and XML may be one line, whatever their length.
 const LONGEST_LINE: usize = 64 << 10;
 
+/// Quotation marks around a path: those that tools print, and those that word processors make of them.
+pub(crate) const QUOTES: [char; 9] = ['`', '\'', '"', '´', '‘', '’', '“', '”', '‚'];
+
 /// Names by which a document of JSON is known wherever they stand in it: of smartctl, and of nvme.
 pub(crate) const MARKS: [&str; 4] = ["\"json_format_version\"", "\"smartctl\"", "\"smart_status\"", "\"avail_spare\""];
 
@@ -50,6 +53,8 @@ impl Text {
         // A log may have written before each line of what holds the strings, and what they hold may be a log.
         prefix::strip(&mut lines);
         strings::expand(&mut lines);
+        // A coded line goes on in the next one, which is no blank one that a page has put there.
+        lines::single_spaced(&mut lines);
         decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
         lines::without_slants(&mut lines);
@@ -62,8 +67,11 @@ impl Text {
         Self::of(lines)
     }
 
-    /// A text that stood within another as a string, without what logs put in front of its lines. Strings in it stay.
+    /// A text that stood within another as a string, without what logs put in front of its lines, and without the coding of
+    /// a mail. Strings in it stay.
     fn within(mut lines: Vec<Line>) -> Self {
+        prefix::strip(&mut lines);
+        decode::quoted_printable(&mut lines);
         prefix::strip(&mut lines);
         Self::of(lines)
     }
@@ -297,6 +305,11 @@ mod tests {
         let got = of(format!("{head}{coded}Received: from x\n{head}\nif=3Dc\n").as_bytes());
         assert_eq!(got[got.len() - 6..got.len() - 4], ["if=a b", "Received: from x"]);
         assert_eq!(got.last().unwrap(), "if=3Dc", "another mail, which is not coded so");
+        // A string may be a mail.
+        let timing = "Timing buffered disk reads: 456 MB in  3.01 seconds =3D 151.45 MB/sec";
+        let got =
+            of(format!("{{\"rc\": 0, \"mail\": \"{coded}/dev/sda:\n {timing}\n\"}}").replace('\n', "\\n").as_bytes());
+        assert_eq!(got[got.len() - 2], format!(" {}", timing.replace("=3D", "=")), "{got:?}");
         // An archive has decoded the body, and kept the head.
         let plain = "Content-Transfer-Encoding: Quoted-Printable\n\nif=a of=b bs=1M\n";
         assert_eq!(of(format!("{head}{plain}").as_bytes()).last().unwrap(), "if=a of=b bs=1M");
@@ -354,6 +367,22 @@ mod tests {
     fn blank_lines_between_all_lines_are_taken_out() {
         assert_eq!(of(b"a\n\nb\n\n\n\nc\n\nd\n\n"), ["a", "b", "", "c", "d"]);
         assert_eq!(of(b"a\n\nb\nc\n\nd\n"), ["a", "", "b", "c", "", "d"]);
+        assert_eq!(
+            of(b"a =3D =\n\n1\n\nb=3D2\n\n"),
+            ["a = 1", "b=2"],
+            "a coded line goes on in the next that is filled"
+        );
+    }
+
+    /// A blank line ends the head of a mail, and a result.
+    #[test]
+    fn blank_lines_stay_whatever_stands_in_them() {
+        let coloured = "\x1b[32ma\x1b[0m\n\x1b[32m\x1b[0m\nb\nc";
+        for text in ["a\r\rb\rc\r", "a\r\n\r\nb\r\nc", coloured, "a<br />\n<br />\nb<br />\nc<br />\n"] {
+            assert_eq!(of(text.as_bytes()), ["a", "", "b", "c"], "{text:?}");
+        }
+        assert_eq!(of(b"<p>a</p>\n<p><code></code></p>\n<p>b</p>\n<p>c</p>\n"), ["a", "", "b", "c"]);
+        assert_eq!(of(b"<div>\na\n</div>\n<div>b</div>\n"), ["a", "b"], "an element that leaves none");
     }
 
     #[test]
@@ -384,5 +413,6 @@ mod tests {
         let numbers: Vec<u32> = text.lines().iter().map(|line| line.number).collect();
         assert_eq!(numbers, [1, 2, 2, 3]);
         assert_eq!((text.number(99), text.line(99), Text::default().number(0)), (3, "", 1));
+        assert_eq!(Text::from_bytes(b"a\r\rb\r").number(2), 3, "where a carriage return ends each line");
     }
 }
