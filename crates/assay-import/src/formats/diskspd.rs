@@ -17,7 +17,7 @@ use crate::number::{Base, Printed, Told, unit};
 use crate::pattern::{Regex, regex};
 use crate::reach::is_shortened;
 use crate::report::{Figure, Format, Latencies, Load, Report, Section};
-use crate::text::Text;
+use crate::text::{QUOTES, Text};
 
 /// diskspd.
 pub(crate) struct Diskspd;
@@ -108,6 +108,11 @@ impl Parsed {
         !self.targets.is_empty() && self.path.iter().flat_map(|paths| paths.split(", ")).any(|path| path == line)
     }
 
+    /// Whose latencies stand below a title: of several targets each has a table, and that of all has a title of its own.
+    fn latencies_below(&self, title: &str) -> &'static str {
+        if self.targets.is_empty() || title == OF_ALL { LATENCIES } else { ONE_TARGET }
+    }
+
     /// Whether the same was done to all targets.
     fn is_one(&self) -> bool {
         self.targets.iter().all(|target| *target == self.done())
@@ -181,9 +186,8 @@ impl Format for Diskspd {
                     (tables, table) = (tables + 1, name);
                     total(&mut parsed, table, cells, columns);
                 }
-                "total:" => table = "latencies",
-                _ if parsed.names(line) => table = ONE_TARGET,
-                _ if line.contains("%-ile") && table != ONE_TARGET => table = "latencies",
+                OF_ALL => table = LATENCIES,
+                _ if line.contains("%-ile") => table = parsed.latencies_below(title_above(text, number)),
                 _ if line.starts_with("thread") && line.contains('|') => columns = columns_of(line),
                 _ if behind_total(line).is_some() => {
                     total(&mut parsed, table, behind_total(line).unwrap_or_default(), columns);
@@ -192,7 +196,7 @@ impl Format for Diskspd {
                 _ if parsed.threads == Some(1) && is_only_thread(text, number) => {
                     total(&mut parsed, table, line.split_once('|').map_or("", |(_, cells)| cells), columns);
                 }
-                _ if table == "latencies" => percentile(&mut parsed, line),
+                _ if table == LATENCIES => percentile(&mut parsed, line),
                 // Prose may stand between tables alone.
                 _ if !alone => parameter(&mut parsed, &mut report, line),
                 _ => {}
@@ -235,8 +239,17 @@ fn table_of(line: &str) -> &'static str {
     TABLES.into_iter().find(|table| known && same(table)).unwrap_or_default()
 }
 
-/// The latencies of one of several targets, which are not those of all.
+const LATENCIES: &str = "latencies";
+/// The line above that is not blank.
+fn title_above(text: &Text, at: usize) -> &str {
+    let above = (at.saturating_sub(MOST_BETWEEN)..at).rev().map(|above| bare_row(text.line(above)));
+    above.into_iter().find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// Those of one of several targets.
 const ONE_TARGET: &str = "latencies of a target";
+/// What stands above the latencies of all targets.
+const OF_ALL: &str = "total:";
 const TABLES: [&str; 3] = ["Total IO", "Read IO", "Write IO"];
 
 /// The name and cells of a row of a table that people have made of the totals alone: `|TotalIO| 17179869184 | 262144 | …`.
@@ -361,7 +374,7 @@ fn command(parsed: &mut Parsed, words: &[String]) {
 fn parameter(parsed: &mut Parsed, report: &mut Report, line: &str) {
     let after = |start: &str| line.strip_prefix(start).map(str::trim);
     if let Some(path) = after("path:") {
-        parsed.target(path.trim_matches('\''));
+        parsed.target(path.trim_matches(QUOTES));
     } else if let Some(seconds) = after("duration:") {
         let seconds = seconds.trim_end_matches('s').parse::<u64>().ok();
         parsed.duration_ns = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000));
