@@ -14,7 +14,7 @@ use regex_lite::Captures;
 use crate::number::{Base, check_contradicts, check_decide, check_pass, check_undecided, decimal, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, Report, Section};
-use crate::text::Text;
+use crate::text::{QUOTES, Text};
 
 /// f3.
 pub(crate) struct F3;
@@ -49,11 +49,10 @@ static SPEED: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// What is free before f3write begins, and at its end: with `-e` it writes some files alone.
 static FREE: LazyLock<Regex> = LazyLock::new(|| regex(r"^Free space: ([0-9.]+) ([KMGT]?B(?:ytes?)?)$"));
-/// f3 puts a device in quotation marks. Word processors change them, and Markdown removes them.
+/// f3 puts a device in quotation marks, which Markdown removes.
 static NEWS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?:Good|Bad) news: The device (.+?) is (?:the (real) thing|(damaged)|a counterfeit of type (\w+))")
 });
-const QUOTES: [char; 9] = ['`', '\'', '"', '´', '‘', '’', '“', '”', '‚'];
 /// Asterisks mark the one that counts.
 static GEOMETRY: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\**(Usable|Announced|Approximate cache)\** size: (?:([0-9.]+) ([KMGT]?B(?:ytes?)?) )?.*\((\d+) blocks?\)")
@@ -387,7 +386,9 @@ impl F3Run {
         };
         let tail_is_lost = !tail.is_empty() && (cached > 0 || tail.iter().all(is_lost));
         let written = check.counts.total().saturating_mul(SECTOR_BYTES) as f64;
-        let little = self.free.is_some_and(|free| written < free * LEAST_WRITTEN);
+        // It fills what is free, so the last file is no whole one, unless `-e` has ended it.
+        let ended = self.free.is_none() && check.counts.total() % FILE_SECTORS == 0;
+        let little = ended || self.free.is_some_and(|free| written < free * LEAST_WRITTEN);
         let all_read = complete && check.counts.good > 0 && !little;
         check_decide(&mut check, tail_is_lost, all_read);
         check.real_bytes = check.real_bytes.map(|bytes| bytes.saturating_sub(cached.saturating_mul(SECTOR_BYTES)));
