@@ -138,13 +138,6 @@ impl Redactor {
     }
 }
 
-/// What a redactor with this key makes of a record, without a note.
-pub(super) fn redacted(record: Value, key: &Key) -> Value {
-    let (known, units) = (Known::from_record(&record, &RECORD, key), Units::new());
-    let mut pass = Pass { key, known, units: [&units, &units], left_out: 0 };
-    pass.apply(record, &RECORD).unwrap_or(Value::Null)
-}
-
 /// An observation with the fields of a record, which have rules.
 fn as_record(observation: &Observation) -> serde_json::Result<Value> {
     let mut value = serde_json::to_value(observation)?;
@@ -555,7 +548,33 @@ fn domain(rest: &str) -> Option<usize> {
 /// change or leave out; `None` where it is redacted. Short names stay, with any key.
 #[must_use]
 pub fn unredacted(record: &Value) -> Option<String> {
-    difference(record, &redacted(record.clone(), &Key::Kept))
+    let (key, units) = (Key::Kept, Units::new());
+    let known = Known::from_record(record, &RECORD, &key);
+    Pass { key: &key, known, units: [&units, &units], left_out: 0 }.changes(record, &RECORD)
+}
+
+impl Pass<'_> {
+    /// Where the value is another one afterwards. A record is mostly lists and fields that stay, so none of these is copied.
+    fn changes(&mut self, value: &Value, rule: &Rule) -> Option<String> {
+        match (rule, value) {
+            (Rule::Fields(rules), Value::Object(fields)) => fields.iter().find_map(|(name, value)| {
+                let rule = rules.iter().find(|(known, _)| known == name);
+                let below = rule.map_or_else(|| Some(String::new()), |(_, rule)| self.changes(value, rule))?;
+                Some(pointer_part(name) + &below)
+            }),
+            (Rule::Each(rule), Value::Array(items)) => {
+                items.iter().enumerate().find_map(|(at, item)| Some(format!("/{at}{}", self.changes(item, rule)?)))
+            }
+            _ => match self.apply(value.clone(), rule) {
+                Some(out) => difference(value, &out),
+                None => Some(String::new()),
+            },
+        }
+    }
+}
+
+fn pointer_part(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Where two values differ first.
@@ -567,7 +586,7 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
                     Some(there) => difference(value, there)?,
                     None => String::new(),
                 };
-                Some(format!("/{}{below}", name.replace('~', "~0").replace('/', "~1")))
+                Some(pointer_part(name) + &below)
             };
             one.iter().find_map(within)
         }
@@ -731,6 +750,7 @@ mod tests {
             ("/medium/mount_options/1", json!("addr=192.168.7.9")),
             ("/source/text", json!("what fio printed")),
             ("/host/secret~1name", json!("x")),
+            ("/surprise", json!([[1, 2], [3, 4]])),
         ] {
             let mut record = clean.clone();
             let (parent, name) = pointer.rsplit_once('/').unwrap();
