@@ -1,12 +1,12 @@
 //! Reads a document from elsewhere, or says where in it the first error is. Nothing is kept here.
 
 use assay_core::estimate::Estimate;
+use assay_core::histogram::StoredHistogram;
 use assay_core::outcome::Outcome;
 use assay_core::record::{Measurement, Record, Repeat, SCHEMA, SCHEMA_MAJOR, schema_major};
 use assay_core::text::quoted;
 use assay_report::unredacted;
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::strict::{self, Misplaced, pointer_of, pointer_part};
@@ -124,7 +124,7 @@ fn record_of(id: &str, bytes: &[u8], now: Timestamp) -> Result<Record, Refusal> 
     })?;
     texts(&value)?;
     version(&value)?;
-    let record: Record = typed(&value)?;
+    let record = typed(text)?;
     if !is_id(&record.id) || record.id != id {
         let message = format!("the document is of record {}, and the address names {}", quoted(&record.id), quoted(id));
         return Err(Refusal::at(Fault::WrongId, "/id", message));
@@ -184,14 +184,13 @@ fn version(value: &Value) -> Result<(), Refusal> {
     ))
 }
 
-fn typed(value: &Value) -> Result<Record, Refusal> {
+fn typed(text: &str) -> Result<Record, Refusal> {
     // To know where it is takes ten times as long, and most documents are good.
-    if let Ok(record) = Record::deserialize(value) {
-        return Ok(record);
-    }
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let pointer = pointer_of(error.path());
-        Refusal::at(Fault::Malformed, pointer, format!("this is none of a record: {}", error.inner()))
+    Record::from_json(text).or_else(|_| {
+        serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|error| {
+            let pointer = pointer_of(error.path());
+            Refusal::at(Fault::Malformed, pointer, format!("this is none of a record: {}", error.inner()))
+        })
     })
 }
 
@@ -234,40 +233,40 @@ const DEEPEST: f64 = 1e7;
 /// # Errors
 /// [`Refusal`] names the first.
 fn in_range(record: &Record) -> Result<(), Refusal> {
-    let medium = [("/medium/capacity_bytes", record.medium.capacity_bytes)];
-    let settings = record.settings().map(|settings| {
-        [
-            ("/settings/span_bytes", settings.span_bytes, MOST),
-            ("/settings/written_bytes", settings.written_bytes, MOST),
-            ("/settings/read_bytes", settings.read_bytes, MOST),
-            ("/settings/elapsed_ns", settings.elapsed_ns, LONGEST_NS),
-        ]
-    });
-    for (pointer, number) in medium {
-        at_most(pointer, number.unwrap_or(0), MOST)?;
-    }
-    for (pointer, number, most) in settings.into_iter().flatten() {
-        at_most(pointer, number, most)?;
+    at_most("capacity_bytes", record.medium.capacity_bytes.unwrap_or(0), MOST)
+        .map_err(|found| found.within("medium"))?;
+    if let Some(settings) = record.settings() {
+        let settings = [
+            ("span_bytes", settings.span_bytes, MOST),
+            ("written_bytes", settings.written_bytes, MOST),
+            ("read_bytes", settings.read_bytes, MOST),
+            ("elapsed_ns", settings.elapsed_ns, LONGEST_NS),
+        ];
+        let all = settings.into_iter().try_for_each(|(name, number, most)| at_most(name, number, most));
+        all.map_err(|found| found.within("settings"))?;
     }
     if let Some(bus) = &record.medium.bus {
-        rate("/medium/bus/ceiling_bytes_per_second", bus.ceiling_bytes_per_second)?;
-        rate("/medium/bus/reachable_bytes_per_second", bus.reachable_bytes_per_second)?;
+        let of_bus = rate("ceiling_bytes_per_second", bus.ceiling_bytes_per_second)
+            .and_then(|()| rate("reachable_bytes_per_second", bus.reachable_bytes_per_second));
+        of_bus.map_err(|found| found.within("bus").within("medium"))?;
     }
-    for (at, measurement) in record.measurements.iter().enumerate() {
-        of_measurement(&format!("/measurements/{at}"), measurement)?;
-    }
-    Ok(())
+    each("measurements", &record.measurements, of_measurement)
 }
 
-fn of_measurement(pointer: &str, measurement: &Measurement) -> Result<(), Refusal> {
+/// What a check finds first in a list.
+fn each<T>(name: &str, items: &[T], check: impl Fn(&T) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    let found = items.iter().enumerate().find_map(|(at, item)| check(item).err().map(|found| (at, found)));
+    found.map_or(Ok(()), |(at, found)| Err(found.within(&at.to_string()).within(name)))
+}
+
+fn of_measurement(measurement: &Measurement) -> Result<(), Refusal> {
     let workload = &measurement.workload;
     for (name, number) in [("block_bytes", workload.block_bytes), ("span_bytes", workload.span_bytes)] {
-        at_most(&format!("{pointer}/workload/{name}"), number, MOST)?;
+        at_most(name, number, MOST).map_err(|found| found.within("workload"))?;
     }
-    estimate(&format!("{pointer}/iops"), measurement.iops.as_ref(), FASTEST)?;
-    estimate(&format!("{pointer}/bytes_per_second"), measurement.bytes_per_second.as_ref(), FASTEST)?;
-    let durable = measurement.durable_bytes_per_second.as_ref();
-    estimate(&format!("{pointer}/durable_bytes_per_second"), durable, FASTEST)?;
+    estimate("iops", measurement.iops.as_ref(), FASTEST)?;
+    estimate("bytes_per_second", measurement.bytes_per_second.as_ref(), FASTEST)?;
+    estimate("durable_bytes_per_second", measurement.durable_bytes_per_second.as_ref(), FASTEST)?;
     let latency = &measurement.latency_ns;
     let percentiles = [
         ("mean", &latency.mean),
@@ -278,71 +277,68 @@ fn of_measurement(pointer: &str, measurement: &Measurement) -> Result<(), Refusa
         ("max", &latency.max),
     ];
     for (name, of) in percentiles {
-        estimate(&format!("{pointer}/latency_ns/{name}"), of.as_deref(), LONGEST_NS as f64)?;
+        estimate(name, of.as_deref(), LONGEST_NS as f64).map_err(|found| found.within("latency_ns"))?;
     }
-    for (at, repeat) in measurement.repeats.iter().enumerate() {
-        of_repeat(&format!("{pointer}/repeats/{at}"), repeat)?;
-    }
-    Ok(())
+    each("repeats", &measurement.repeats, of_repeat)
 }
 
-fn of_repeat(pointer: &str, repeat: &Repeat) -> Result<(), Refusal> {
+fn of_repeat(repeat: &Repeat) -> Result<(), Refusal> {
     let counts = [("operations", repeat.operations), ("bytes", repeat.bytes), ("issued_bytes", repeat.issued_bytes)];
     for (name, number) in counts {
-        at_most(&format!("{pointer}/{name}"), number, MOST)?;
+        at_most(name, number, MOST)?;
     }
     let times = [
         ("elapsed_ns", repeat.elapsed_ns),
         ("first_done_ns", repeat.first_done_ns),
         ("last_done_ns", repeat.last_done_ns),
-        ("histogram/max_ns", repeat.histogram.max_ns),
     ];
     for (name, number) in times {
-        at_most(&format!("{pointer}/{name}"), number, LONGEST_NS)?;
+        at_most(name, number, LONGEST_NS)?;
     }
-    rate(&format!("{pointer}/iops"), Some(repeat.iops))?;
-    rate(&format!("{pointer}/bytes_per_second"), Some(repeat.bytes_per_second))?;
-    rate(&format!("{pointer}/durable_bytes_per_second"), repeat.durable_bytes_per_second)?;
-    within(&format!("{pointer}/in_flight"), repeat.in_flight, DEEPEST)?;
-    within(&format!("{pointer}/proof_ratio"), repeat.proof_ratio.unwrap_or(0.0), DEEPEST)?;
-    let mut total = 0u64;
-    for (at, (_, count)) in repeat.histogram.counts.iter().enumerate() {
-        at_most(&format!("{pointer}/histogram/counts/{at}/1"), *count, MOST)?;
-        total = total.saturating_add(*count);
-    }
-    at_most(&format!("{pointer}/histogram/counts"), total, MOST)?;
-    for (at, sample) in repeat.samples.iter().enumerate() {
-        let pointer = format!("{pointer}/samples/{at}");
-        at_most(&format!("{pointer}/operations"), sample.operations, MOST >> 20)?;
-        at_most(&format!("{pointer}/bytes"), sample.bytes, MOST >> 8)?;
-        at_most(&format!("{pointer}/interval_ns"), sample.interval_ns, LONGEST_NS)?;
-        at_most(&format!("{pointer}/t_ns"), sample.t_ns, LONGEST_NS)?;
-    }
-    Ok(())
+    rate("iops", Some(repeat.iops))?;
+    rate("bytes_per_second", Some(repeat.bytes_per_second))?;
+    rate("durable_bytes_per_second", repeat.durable_bytes_per_second)?;
+    within("in_flight", repeat.in_flight, DEEPEST)?;
+    within("proof_ratio", repeat.proof_ratio.unwrap_or(0.0), DEEPEST)?;
+    of_histogram(&repeat.histogram).map_err(|found| found.within("histogram"))?;
+    each("samples", &repeat.samples, |sample| {
+        at_most("operations", sample.operations, MOST >> 20)?;
+        at_most("bytes", sample.bytes, MOST >> 8)?;
+        at_most("interval_ns", sample.interval_ns, LONGEST_NS)?;
+        at_most("t_ns", sample.t_ns, LONGEST_NS)
+    })
 }
 
-fn estimate(pointer: &str, estimate: Option<&Estimate>, most: f64) -> Result<(), Refusal> {
+fn of_histogram(histogram: &StoredHistogram) -> Result<(), Refusal> {
+    at_most("max_ns", histogram.max_ns, LONGEST_NS)?;
+    each("counts", &histogram.counts, |(_, count)| at_most("1", *count, MOST))?;
+    let total = histogram.counts.iter().fold(0u64, |total, (_, count)| total.saturating_add(*count));
+    at_most("counts", total, MOST)
+}
+
+fn estimate(name: &str, estimate: Option<&Estimate>, most: f64) -> Result<(), Refusal> {
     let Some(Estimate { point, low, high, .. }) = estimate else { return Ok(()) };
-    within(&format!("{pointer}/point"), *point, most)?;
-    within(&format!("{pointer}/low"), low.unwrap_or(0.0), most)?;
-    // The end of an interval of few repeats may be far out.
-    within(&format!("{pointer}/high"), high.unwrap_or(0.0), f64::MAX)
+    let parts = within("point", *point, most)
+        .and_then(|()| within("low", low.unwrap_or(0.0), most))
+        // The end of an interval of few repeats may be far out.
+        .and_then(|()| within("high", high.unwrap_or(0.0), f64::MAX));
+    parts.map_err(|found| found.within(name))
 }
 
-fn rate(pointer: &str, value: Option<f64>) -> Result<(), Refusal> {
-    within(pointer, value.unwrap_or(0.0), FASTEST)
+fn rate(name: &str, value: Option<f64>) -> Result<(), Refusal> {
+    within(name, value.unwrap_or(0.0), FASTEST)
 }
 
-fn within(pointer: &str, value: f64, most: f64) -> Result<(), Refusal> {
+fn within(name: &str, value: f64, most: f64) -> Result<(), Refusal> {
     if (0.0..=most).contains(&value) {
         return Ok(());
     }
-    Err(Refusal::at(Fault::OutOfRange, pointer, format!("{value} is not between 0 and {most:e}")))
+    Err(Refusal::at(Fault::OutOfRange, pointer_part(name), format!("{value} is not between 0 and {most:e}")))
 }
 
-fn at_most(pointer: &str, value: u64, most: u64) -> Result<(), Refusal> {
+fn at_most(name: &str, value: u64, most: u64) -> Result<(), Refusal> {
     if value <= most {
         return Ok(());
     }
-    Err(Refusal::at(Fault::OutOfRange, pointer, format!("{value} is above {most}")))
+    Err(Refusal::at(Fault::OutOfRange, pointer_part(name), format!("{value} is above {most}")))
 }

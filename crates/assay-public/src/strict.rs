@@ -1,9 +1,10 @@
 //! JSON without ambiguity: where an object has two values of one name, readers differ in which of them they take, and what is
-//! checked would not be all that is kept.
+//! checked would not be all that is kept. A document has thousands of numbers, which are read and not kept: a value is for checks
+//! of names and texts.
 
 use std::fmt;
 
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Number, Value};
 
@@ -14,7 +15,7 @@ pub(crate) struct Misplaced {
     pub(crate) message: String,
 }
 
-/// Reads a text.
+/// Reads a text. A list of numbers, or of such lists, has its first item alone.
 ///
 /// # Errors
 /// [`Misplaced`] is the first error.
@@ -92,11 +93,14 @@ impl<'de> Visitor<'de> for Reading {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut all = Vec::new();
-        while let Some(Unambiguous(item)) = items.next_element()? {
-            all.push(item);
+        let Some(Unambiguous(first)) = items.next_element()? else { return Ok(Value::Array(Vec::new())) };
+        match depth(&first) {
+            Some(depth) => {
+                let short = Value::Array(vec![first.clone()]);
+                Ok(numbers(items, (depth, first, 1))?.err().unwrap_or(short))
+            }
+            None => others(items, vec![first]),
         }
-        Ok(Value::Array(all))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
@@ -112,6 +116,113 @@ impl<'de> Visitor<'de> for Reading {
     }
 }
 
+/// In how many lists a number is, where a value is nothing else.
+fn depth(value: &Value) -> Option<usize> {
+    match value {
+        Value::Number(_) => Some(0),
+        Value::Array(items) => match items.as_slice() {
+            [item] => depth(item).map(|depth| depth + 1),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The rest of a list.
+fn others<'de, A: SeqAccess<'de>>(mut items: A, mut all: Vec<Value>) -> Result<Value, A::Error> {
+    while let Some(Unambiguous(item)) = items.next_element()? {
+        all.push(item);
+    }
+    Ok(Value::Array(all))
+}
+
+/// The rest of a list that began with so many numbers in so many lists: how many items it has, or the list where there are
+/// others. Items that stand for what was not kept let the others have their places.
+fn numbers<'de, A: SeqAccess<'de>>(
+    mut items: A,
+    (depth, like, mut read): (usize, Value, usize),
+) -> Result<Result<usize, Value>, A::Error> {
+    while let Some(item) = items.next_element_seed(Numbers(depth))? {
+        match item {
+            None => read += 1,
+            Some(other) => {
+                let mut all = vec![like; read];
+                all.push(other);
+                return others(items, all).map(Err);
+            }
+        }
+    }
+    Ok(Ok(read))
+}
+
+/// Reads a number that is in so many lists, and keeps what is none.
+#[derive(Clone, Copy)]
+struct Numbers(usize);
+
+impl<'de> DeserializeSeed<'de> for Numbers {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Numbers {
+    fn kept(self, value: Value) -> Option<Value> {
+        (self.0 > 0).then_some(value)
+    }
+}
+
+impl<'de> Visitor<'de> for Numbers {
+    type Value = Option<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Reading.expecting(f)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Reading.visit_unit().map(Some)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        Reading.visit_bool(value).map(Some)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        Reading.visit_i64(value).map(|value| self.kept(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        Reading.visit_u64(value).map(|value| self.kept(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Reading.visit_f64(value).map(|value| self.kept(value))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        Reading.visit_str(value).map(Some)
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Self::Value, E> {
+        Reading.visit_string(value).map(Some)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        let Some(depth) = self.0.checked_sub(1) else { return Reading.visit_seq(items).map(Some) };
+        let like = (0..depth).fold(Value::from(0), |item, _| Value::Array(vec![item]));
+        Ok(match numbers(items, (depth, like, 0))? {
+            Ok(0) => Some(Value::Array(Vec::new())),
+            Ok(_) => None,
+            Err(others) => Some(others),
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        Reading.visit_map(fields).map(Some)
+    }
+}
+
 /// A second value of one name: it is never read, so that the error has the place of this name.
 struct Again;
 
@@ -124,17 +235,41 @@ impl<'de> Deserialize<'de> for Again {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
+    fn numbers_are_not_kept_and_the_places_of_others_are() {
+        for (text, short) in [
+            ("[]", json!([])),
+            ("[[]]", json!([[]])),
+            ("[1, 2.5, -3]", json!([1])),
+            ("[[1, 2], [3, 4], [5]]", json!([[1]])),
+            ("[[[1], [2, 3]], [[4]]]", json!([[[1]]])),
+            (r#"[1, 2, "x", 3]"#, json!([1, 1, "x", 3])),
+            (r#"[1, [2], 3]"#, json!([1, [2], 3])),
+            (r#"[[1, 2], [3, "x", 4], [5]]"#, json!([[1], [0, "x", 4], [5]])),
+            (r#"[[1], 2, []]"#, json!([[1], 2, []])),
+            (r#"[[1, 2], []]"#, json!([[1], []])),
+            (r#"[[[1, 2]], [[3], {"a": 4}]]"#, json!([[[1]], [[0], {"a": 4}]])),
+            (r#"[1, null, true, {"a": [7, 8]}]"#, json!([1, null, true, {"a": [7]}])),
+        ] {
+            assert_eq!(read(text).ok(), Some(short), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_read_is_what_every_reader_reads() {
-        let good = r#" {"a": [1, -2, 3.5, null, true, "é\ud834\udd1e"], "b": {"a": {}}, "": 18446744073709551615} "#;
+        let good = r#" {"a": [null, 1, -2, 3.5, true, "é\ud834\udd1e"], "b": {"a": {}}, "": 18446744073709551615} "#;
         assert_eq!(read(good).ok(), serde_json::from_str(good).ok());
         for (text, pointer) in [
             (r#"{"a": 1, "a": 1}"#, "/a"),
             (r#"{"a": [0, {"b/c": 1, "\u0062/c": {"x": 2}}]}"#, "/a/1/b~1c"),
             (r#"{"a": {"b": "\ud800"}}"#, "/a/b"),
             (r#"{"a": [1, 1e999]}"#, "/a/1"),
+            (r#"{"a": [1, 2, 3, {"b": 1, "b": 1}]}"#, "/a/3/b"),
+            (r#"{"a": [[1, 2], [3, {"b": 1, "b": 1}]]}"#, "/a/1/1/b"),
             (r#"{"a": 1} x"#, ""),
             (r#"{"a": 1}{"a": 1}"#, ""),
             ("\u{feff}{}", ""),
