@@ -167,6 +167,24 @@ pub fn figures_like(
     rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?, row.real(2)?.unwrap_or(0.0)))).collect()
 }
 
+/// Whether another account has a public figure below this one, of a model under a load on one kind of bus.
+///
+/// # Errors
+/// [`DatabaseError`].
+pub fn any_below(
+    connection: &mut dyn Connection,
+    (model, load, bus): (&str, &str, &str),
+    account: &str,
+    iops: f64,
+) -> Done<bool> {
+    let rows = connection.rows(
+        "SELECT account FROM figures
+         WHERE model = $1 AND load = $2 AND bus = $3 AND iops > 0 AND iops < $4 AND account <> $5 LIMIT 1",
+        &[model.into(), load.into(), bus.into(), Value::Real(iops), account.into()],
+    )?;
+    Ok(!rows.is_empty())
+}
+
 /// A document that changed.
 #[derive(Debug)]
 pub struct Change {

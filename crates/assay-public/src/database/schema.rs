@@ -4,7 +4,8 @@ use super::{Connection, DatabaseError, Value};
 
 /// Each step makes the version of its place in the list, from 1. Bodies and observations have tables of their own: a row is
 /// written anew when its state changes, and a snapshot reads all rows of documents and digests.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE accounts (
         name TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, created TEXT NOT NULL, enabled BIGINT NOT NULL
     );
@@ -37,7 +38,13 @@ const STEPS: &[&str] = &["
         n BIGINT PRIMARY KEY, made TEXT NOT NULL, records BIGINT NOT NULL, units BIGINT NOT NULL,
         accounts BIGINT NOT NULL, hash TEXT NOT NULL
     );
-"];
+",
+    "
+    DROP INDEX IF EXISTS figures_model;
+    CREATE INDEX IF NOT EXISTS figures_sample ON figures (model, load, bus, id);
+    CREATE INDEX IF NOT EXISTS figures_iops ON figures (model, load, bus, iops);
+",
+];
 
 /// Brings a database to this version, as the only writer: a second server that starts meanwhile waits, and then finds it
 /// done.

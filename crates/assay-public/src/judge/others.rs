@@ -12,7 +12,7 @@ use assay_core::text::clean;
 use super::examine::examine;
 use crate::classes::{bus_of, class_of, site_unit};
 use crate::database::{Connection, DatabaseError};
-use crate::derived::{Derived, Figure, figures_like, with_prints};
+use crate::derived::{Derived, Figure, any_below, figures_like, with_prints};
 use crate::digest::Digest;
 use crate::states::{Code, Reason, Standing, State};
 use crate::store::Kept;
@@ -29,6 +29,8 @@ const DEVIATIONS: f64 = 6.0;
 const MAD_TO_DEVIATION: f64 = 1.4826;
 /// A figure at most this many times the median is never odd: units, hosts and firmware differ by as much.
 const NEVER_ODD: f64 = 2.0;
+/// Logarithms and back.
+const ROUNDING: f64 = 1e-9;
 
 /// A document that was judged by itself.
 #[derive(Debug)]
@@ -125,7 +127,12 @@ fn copy(connection: &mut dyn Connection, there: &Kept, derived: &Derived) -> Res
 }
 
 fn outlier(connection: &mut dyn Connection, there: &Kept, derived: &Derived) -> Result<Option<Reason>, DatabaseError> {
+    let of = |load| (derived.model.as_str(), load, derived.bus.as_str());
     for Figure { load, iops } in &derived.figures {
+        // Beyond twice the median there is a figure below the half, which an index finds; most records end here.
+        if !any_below(connection, of(load.as_str()), &there.account, iops / NEVER_ODD * (1.0 + ROUNDING))? {
+            continue;
+        }
         let found = figures_like(connection, &derived.model, load, &derived.bus)?;
         let others = found.into_iter().filter(|(account, ..)| *account != there.account);
         if let Some(times) = too_fast(*iops, others) {
