@@ -135,7 +135,12 @@ fn secured(mut operation: Value, by: &[&str]) -> Value {
 
 fn with_body(mut operation: Value) -> Value {
     let here = json!({ "properties": { "schema": { "const": SCHEMA }, "id": { "pattern": "^[0-9a-z]{10}$" } } });
-    let schema = json!({ "allOf": [{ "$ref": "/api/v1/schemas/record-v1.json" }, here] });
+    // When another tool measured need not be known.
+    let when = json!({ "anyOf": [
+        { "properties": { "created": { "format": "date-time" } } },
+        { "required": ["source"], "properties": { "created": { "maxLength": 0 }, "source": { "type": "object" } } },
+    ] });
+    let schema = json!({ "allOf": [{ "$ref": "/api/v1/schemas/record-v1.json" }, here, when] });
     operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     operation
 }
