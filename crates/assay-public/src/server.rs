@@ -32,6 +32,8 @@ use crate::{api, data, pages};
 const MOST_CONNECTIONS: usize = 1024;
 /// How long requests that were begun may go on when the server ends.
 const LAST: Duration = Duration::from_secs(20);
+/// How long a snapshot is the newest at least.
+const RENEWAL_REST: Duration = Duration::from_millis(1500);
 /// How often the background looks without being called.
 const LOOK: Duration = Duration::from_secs(2);
 /// How often the files of the open data are made anew.
@@ -251,15 +253,28 @@ struct Background {
 }
 
 impl Background {
-    fn start(mut work: impl FnMut() + Send + 'static) -> Self {
+    /// `work` says how long the thread rests before the next work, whoever calls.
+    fn start(mut work: impl FnMut() -> Duration + Send + 'static) -> Self {
         let (call, called) = sync_channel::<()>(1);
         let ends = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ends);
         let thread = std::thread::spawn(move || {
             while !ended.load(Ordering::Relaxed) {
-                work();
-                if called.recv_timeout(LOOK) == Err(RecvTimeoutError::Disconnected) {
-                    return;
+                let rests = Instant::now() + work();
+                let mut was_called = false;
+                while !ended.load(Ordering::Relaxed) {
+                    let rest = rests.saturating_duration_since(Instant::now());
+                    let wait = match (rest.is_zero(), was_called) {
+                        (true, true) => break,
+                        (true, false) => LOOK,
+                        (false, _) => rest,
+                    };
+                    match called.recv_timeout(wait) {
+                        Ok(()) => was_called = true,
+                        Err(RecvTimeoutError::Timeout) if rest.is_zero() => break,
+                        Err(RecvTimeoutError::Timeout) => {}
+                        Err(RecvTimeoutError::Disconnected) => return,
+                    }
                 }
             }
         });
@@ -285,15 +300,16 @@ impl Drop for Background {
     }
 }
 
-/// Makes new snapshots.
+/// Makes new snapshots. One that follows another at once waits: pages of what changed are made anew after each.
 fn renewal(snapshots: Arc<Snapshots>, renewed: impl Fn() + Send + 'static) -> Background {
     let mut first = true;
     Background::start(move || {
         // What fails is tried again; pages go on with the snapshot before.
-        let new = snapshots.renew().unwrap_or(false);
+        let new = snapshots.renew(&pages::prepare).unwrap_or(false);
         if new || std::mem::take(&mut first) {
             renewed();
         }
+        if new { RENEWAL_REST } else { Duration::ZERO }
     })
 }
 
@@ -306,5 +322,6 @@ fn files(data: PathBuf, snapshots: Arc<Snapshots>, database: Arc<Database>) -> B
         if due && data::make(&data, &database, &newest).is_ok() {
             made = Some(Instant::now());
         }
+        Duration::ZERO
     })
 }

@@ -183,8 +183,9 @@ impl Snapshot {
         found
     }
 
-    /// Takes changes in; whether anything is different now.
-    fn take_in(&mut self, changed: &Changed) -> bool {
+    /// Takes changes in; whether anything is different now. `prepare` gets each model that changed and whose page was asked
+    /// for before.
+    fn take_in(&mut self, changed: &Changed, prepare: &dyn Fn(&Model)) -> bool {
         let mut parts: BTreeMap<usize, Moves> = BTreeMap::new();
         let mut models: BTreeMap<Text, Moves> = BTreeMap::new();
         let mut units: BTreeMap<Text, Moves> = BTreeMap::new();
@@ -216,11 +217,17 @@ impl Snapshot {
         }
         let all = Arc::make_mut(&mut self.models);
         for (name, moves) in models {
-            let now = moved(all.get(&name).map(|model| model.entries.as_slice()).unwrap_or_default(), &moves);
+            let before = all.get(&name);
+            let now = moved(before.map(|model| model.entries.as_slice()).unwrap_or_default(), &moves);
+            let was_asked_for = before.is_some_and(|model| model.page.get().is_some());
             if now.is_empty() {
                 all.remove(&name);
             } else {
-                all.insert(Arc::clone(&name), Arc::new(Model::new(name, now)));
+                let model = Model::new(Arc::clone(&name), now);
+                if was_asked_for {
+                    prepare(&model);
+                }
+                all.insert(name, Arc::new(model));
             }
         }
         !parts.is_empty()
@@ -285,7 +292,7 @@ impl Snapshots {
     pub fn open(database: Arc<Database>) -> Result<Self, DatabaseError> {
         let newest = RwLock::new(Arc::new(Snapshot::empty()));
         let snapshots = Self { database, newest, made: Mutex::default() };
-        snapshots.renew()?;
+        snapshots.renew(&|_| ())?;
         Ok(snapshots)
     }
 
@@ -295,11 +302,12 @@ impl Snapshots {
         Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes in what changed since, and swaps the newest where it did; whether it did.
+    /// Takes in what changed since, and swaps the newest where it did; whether it did. `prepare` gets models that changed, whose
+    /// pages were asked for: who asks next need not wait for theirs.
     ///
     /// # Errors
     /// [`DatabaseError`]; the newest then stays.
-    pub fn renew(&self) -> Result<bool, DatabaseError> {
+    pub fn renew(&self, prepare: &dyn Fn(&Model)) -> Result<bool, DatabaseError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let Made { after, texts } = &mut *made;
         let (mut changed, mut seen) = (Changed::new(), *after);
@@ -311,7 +319,7 @@ impl Snapshots {
         }
         let newest = self.newest();
         let mut next = Snapshot::clone(&newest);
-        if !next.take_in(&changed) && newest.cited.number > 0 {
+        if !next.take_in(&changed, prepare) && newest.cited.number > 0 {
             *after = seen;
             return Ok(false);
         }
@@ -356,10 +364,10 @@ mod tests {
         let steps: Vec<(Box<str>, Option<Arc<Entry>>)> = (0..400).map(|at| step(at * 7919 % 1009)).collect();
         let mut one_by_one = Snapshot::empty();
         for (id, new) in &steps {
-            one_by_one.take_in(&Changed::from([(id.clone(), new.clone())]));
+            one_by_one.take_in(&Changed::from([(id.clone(), new.clone())]), &|_| ());
         }
         let mut at_once = Snapshot::empty();
-        at_once.take_in(&steps.iter().cloned().collect());
+        at_once.take_in(&steps.iter().cloned().collect(), &|_| ());
         assert_eq!(said(&one_by_one), said(&at_once));
         let ids: Vec<&str> = at_once.records().map(|entry| &*entry.id).collect();
         assert!(ids.is_sorted() && !ids.is_empty());
@@ -367,7 +375,7 @@ mod tests {
         let before = said(&at_once);
         let mut later = at_once.clone();
         let gone: Changed = at_once.records().map(|entry| (entry.id.clone(), None)).collect();
-        assert!(later.take_in(&gone) && !later.take_in(&gone));
+        assert!(later.take_in(&gone, &|_| ()) && !later.take_in(&gone, &|_| ()));
         assert_eq!(said(&later), said(&Snapshot::empty()), "nothing is left");
         assert_eq!(said(&at_once), before, "the snapshot before stays as it was");
     }

@@ -79,11 +79,20 @@ pub(crate) async fn model(State(app): Shared, name: Of<Named>, headers: HeaderMa
         let body = html! {
             h1 { (harmless(&name)) }
             (cited(&newest.cited))
-            (PreEscaped(model.page.get_or_init(|| of_model(model).into_string())))
+            (PreEscaped(prepared(model)))
         };
         Some(frame("/", &name, &body))
     };
     Ok(of_snapshot(&app, &headers, HTML, page).await?)
+}
+
+/// Makes the page of a model before it is asked for.
+pub(crate) fn prepare(model: &Model) {
+    prepared(model);
+}
+
+fn prepared(model: &Model) -> &str {
+    model.page.get_or_init(|| of_model(model).into_string())
 }
 
 /// What is the same in all snapshots in which the model has the same records.

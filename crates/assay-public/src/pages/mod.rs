@@ -14,7 +14,7 @@ use axum::response::Response;
 
 pub(crate) use answers::{compare, rank};
 pub(crate) use frame::{Missing, asset, missing};
-pub(crate) use media::{host, hosts, model, models, unit};
+pub(crate) use media::{host, hosts, model, models, prepare, unit};
 pub(crate) use pictures::{badge, ranking as ranking_picture};
 pub(crate) use records::{about, data, data_file, log, record};
 
