@@ -56,11 +56,11 @@ compile() { # program, triple
 
 # The program that writes pages and completions, which are the same for all targets: the new one, by an emulator if
 # need be, or else one of this machine.
-runnable() { # triple, binary
-    if emulator=$(emulator "$1") && $emulator "$2" --version > /dev/null 2>&1; then
-        echo "$emulator $2"
+runnable() { # program, triple, binary
+    if emulator=$(emulator "$2") && $emulator "$3" --version > /dev/null 2>&1; then
+        echo "$emulator $3"
     else
-        cargo build --quiet --locked --release -p assay && echo "${CARGO_TARGET_DIR:-target}/release/assay"
+        cargo build --quiet --locked --release -p "$1" && echo "${CARGO_TARGET_DIR:-target}/release/$1"
     fi
 }
 
@@ -85,10 +85,12 @@ pack() { # program, name, triple, binary
     if [ "$1" = assay ]; then
         cp README.md "$tree/"
         cp licences/third-party.txt "$tree/LICENCES-THIRD-PARTY"
-        write_pages "$tree" "$(runnable "$3" "$4")"
+        write_pages "$tree" "$(runnable "$1" "$3" "$4")"
     else
         cp docs/public.md packaging/systemd/assay-public.service packaging/systemd/assay-public.sysusers "$tree/"
         cp licences/third-party-public.txt "$tree/LICENCES-THIRD-PARTY"
+        mkdir "$tree/man"
+        $(runnable "$1" "$3" "$4") man "$tree/man"
     fi
     tar --create --directory "$dist/tree" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
         --mtime="@$SOURCE_DATE_EPOCH" --mode=u=rwX,go=rX "$2" | gzip -9n > "$dist/$2.tar.gz"

@@ -206,7 +206,7 @@ END
 }
 
 of_public() { # whether its files and its user are there
-    for file in usr/bin/assay-public usr/lib/sysusers.d/assay-public.conf; do
+    for file in usr/bin/assay-public usr/share/man/man1/assay-public.1.gz usr/lib/sysusers.d/assay-public.conf; do
         [ -f "$work/root/$file" ] || { echo "package-check: no $file" >&2; exit 1; }
     done
     chroot "$work/root" /usr/bin/assay-public --version

@@ -30,18 +30,23 @@ stage() { # program, tarball, directory
     mkdir -p "$work/from" "$3/usr/bin" "$3/usr/lib/systemd/system"
     tar --extract --gzip --file "$2" --directory "$work/from" --strip-components=1
     install -m 755 "$work/from/$1" "$3/usr/bin/$1"
+    stage_manual "$3"
     case $1 in
         assay) stage_pages "$3" ;;
         assay-public) stage_service "$3" ;;
     esac
 }
 
-stage_pages() { # directory
-    mkdir -p "$1/usr/share/man/man1" "$1/usr/share/bash-completion/completions" \
-        "$1/usr/share/zsh/vendor-completions" "$1/usr/share/fish/vendor_completions.d"
+stage_manual() { # directory
+    mkdir -p "$1/usr/share/man/man1"
     for page in "$work/from/man/"*; do
         gzip -9nc "$page" > "$1/usr/share/man/man1/${page##*/}.gz"
     done
+}
+
+stage_pages() { # directory
+    mkdir -p "$1/usr/share/bash-completion/completions" \
+        "$1/usr/share/zsh/vendor-completions" "$1/usr/share/fish/vendor_completions.d"
     install -m 644 "$work/from/completions/assay.bash" "$1/usr/share/bash-completion/completions/assay"
     install -m 644 "$work/from/completions/_assay" "$1/usr/share/zsh/vendor-completions/_assay"
     install -m 644 "$work/from/completions/assay.fish" "$1/usr/share/fish/vendor_completions.d/assay.fish"

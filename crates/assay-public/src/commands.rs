@@ -12,7 +12,7 @@ use assay_public::database::{Database, Place};
 use assay_public::states::{Code, Reason, Standing, State};
 use assay_public::store::{self, Kept};
 use assay_public::{Rate, Server, Setup, derived, judge, moving, secret};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
@@ -67,6 +67,11 @@ enum Command {
     },
     /// Write the description of the API, OpenAPI 3.1
     Api,
+    /// Write the manual pages to a directory
+    Man {
+        /// The directory, which is there
+        directory: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -167,6 +172,11 @@ pub(crate) fn run(cli: Cli) -> Done<ExitCode> {
         }
         Command::Api => {
             say(&serde_json::to_string_pretty(&assay_public::description("/"))?);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man { directory } => {
+            let written = clap_mangen::generate_to(Cli::command(), &directory);
+            written.map_err(|error| format!("{}: {error}", directory.display()))?;
             Ok(ExitCode::SUCCESS)
         }
     }
