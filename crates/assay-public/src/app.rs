@@ -21,6 +21,9 @@ pub(crate) const INCOMING_KIB: usize = 32 << 10;
 /// Work on the database and on documents at once.
 const AT_ONCE: usize = 6;
 
+/// The niceness of work that nobody waits for.
+const BEHIND: i32 = 5;
+
 /// What all answers share.
 pub(crate) struct App {
     pub(crate) database: Arc<Database>,
@@ -91,4 +94,10 @@ impl App {
     ) -> Result<T, DatabaseError> {
         self.on_a_thread(move |app| app.database.write(what)).await?
     }
+}
+
+/// Puts this thread behind those that answer, where processors are scarce: submissions and pages are answered at once, and judged,
+/// ranked and handed out as soon as there is time. Where the system forbids it, all are alike.
+pub(crate) fn yields_to_answers() {
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), BEHIND);
 }

@@ -18,7 +18,7 @@ use axum::{Extension, Router};
 use tokio::net::TcpListener;
 
 use crate::answers::Failure;
-use crate::app::App;
+use crate::app::{App, yields_to_answers};
 use crate::database::{Database, DatabaseError};
 use crate::judge::Judge;
 use crate::limits::{Limits, Rate};
@@ -259,6 +259,7 @@ impl Background {
         let ends = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ends);
         let thread = std::thread::spawn(move || {
+            yields_to_answers();
             while !ended.load(Ordering::Relaxed) {
                 let rests = Instant::now() + work();
                 let mut was_called = false;

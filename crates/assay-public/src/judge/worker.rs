@@ -9,13 +9,14 @@ use std::time::Duration;
 use assay_core::record::Record;
 
 use super::others::{Examined, examined, judge};
+use crate::app::yields_to_answers;
 use crate::database::{Database, DatabaseError};
 use crate::derived::settle;
 use crate::states::{Code, Reason, Standing, State};
 use crate::store::{Kept, document, in_state};
 
-/// Documents that are judged before the next look at what waits.
-const AT_ONCE: i64 = 64;
+/// Documents that are judged before the next look at what waits. Receipts wait while their judgements are written.
+const AT_ONCE: i64 = 16;
 /// How often it looks without being called, and how long it waits after the database failed.
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -38,7 +39,10 @@ impl Judge {
         let (call, called) = sync_channel(1);
         let ends = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ends);
-        let thread = std::thread::spawn(move || rounds(&database, &called, &ended, &trouble, &judged));
+        let thread = std::thread::spawn(move || {
+            yields_to_answers();
+            rounds(&database, &called, &ended, &trouble, &judged);
+        });
         Self { call: Some(call), ends, thread: Some(thread) }
     }
 
