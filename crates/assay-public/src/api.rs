@@ -191,11 +191,12 @@ pub(crate) async fn withdraw(State(app): Shared, Named(id): Named, headers: Head
 #[derive(Deserialize)]
 pub(crate) struct After {
     #[serde(default)]
-    after: i64,
+    after: u64,
 }
 
 pub(crate) async fn log(State(app): Shared, Asked(asked): Asked<After>) -> Answer {
-    let entries = app.read(move |connection| store::log(connection, asked.after, LOG_PAGE)).await?;
+    let after = i64::try_from(asked.after).unwrap_or(i64::MAX);
+    let entries = app.read(move |connection| store::log(connection, after, LOG_PAGE)).await?;
     let next = entries.last().filter(|_| entries.len() as i64 == LOG_PAGE).map(|last| last.n);
     Ok(answers::json(StatusCode::OK, &json!({ "entries": entries, "next": next })))
 }

@@ -26,7 +26,7 @@ fn parameter(place: &str, name: &str, about: &str) -> Value {
         schema["enum"] = classes::ALL.iter().map(|(class, _)| *class).collect();
     }
     if name == "after" {
-        schema = json!({ "type": "integer", "default": 0 });
+        schema = json!({ "type": "integer", "default": 0, "minimum": 0, "maximum": u64::MAX });
     }
     if name == "unlisted" {
         schema = json!({ "type": "boolean", "default": false });

@@ -27,6 +27,7 @@ fn places() -> Vec<(&'static str, &'static str, Value, u16)> {
         ("schema", "/schema", json!("1.99"), 422),
         ("schema", "/schema", json!(1), 422),
         ("malformed", "/created", json!("yesterday"), 422),
+        ("malformed", "/created", json!(""), 422),
         ("future", "/created", json!("2199-01-01T00:00:00Z"), 422),
         ("future", "/measurements/0/repeats/1/started", json!("2199-01-01T00:00:00Z"), 422),
         ("malformed", "/labels/price", json!("1\u{0}0"), 422),

@@ -187,6 +187,11 @@ fn what_is_described_is_let_in(server: &Server, described: &Value) {
         assert!([200, 404].contains(&status), "{class}: {status}");
     }
     assert_eq!(server.get("/api/v1/rank?class=").status, 400);
+    let after = schema("/api/v1/log", "after");
+    assert_eq!((&after["minimum"], &after["maximum"]), (&0.into(), &u64::MAX.into()));
+    for (number, status) in [("0", 200), ("18446744073709551615", 200), ("18446744073709551616", 400), ("-1", 400)] {
+        assert_eq!(server.get(&format!("/api/v1/log?after={number}")).status, status, "{number}");
+    }
     let models = schema("/api/v1/compare", "model");
     assert_eq!((&models["items"]["minLength"], &models["uniqueItems"]), (&1.into(), &true.into()));
     for refused in ["model=&model=", "model=a&model=a"] {
