@@ -135,13 +135,36 @@ impl Template {
             unit: text(&self.derived.unit),
             digest: text(&self.derived.digest),
             observation: text(&self.derived.observation),
-            prints: (0..self.derived.prints.len())
-                .map(|print| blake3::hash(format!("{at} {print}").as_bytes()).to_hex()[..32].to_owned())
-                .collect(),
+            prints: Vec::new(),
             ..self.derived.clone()
         };
         (kept(&id, &account, &hash, at as i64), derived)
     }
+}
+
+/// Fingerprints of the record of a number, as numbers.
+fn prints(at: usize, count: usize) -> impl Iterator<Item = (u128, usize)> {
+    (0..count).map(move |print| {
+        let hash = blake3::hash(format!("{at} {print}").as_bytes());
+        (u128::from_be_bytes(*hash.as_bytes().first_chunk().unwrap()), at)
+    })
+}
+
+/// Puts fingerprints in their order: one by one in the order of the records, each would write a page of the index anew.
+fn put_prints(database: &Database, mut all: Vec<(u128, usize)>) {
+    all.sort_unstable();
+    let batch = |statement: &str| database.write(|connection| connection.batch(statement)).unwrap();
+    batch("DROP INDEX prints_id");
+    for some in all.chunks(40 * AT_ONCE) {
+        let put = |connection: &mut dyn Connection| {
+            some.iter().try_for_each(|(print, at)| {
+                let row = [format!("{print:032x}"), id(*at)].map(Value::from);
+                connection.run("INSERT INTO prints (print, id) VALUES ($1, $2)", &row).map(|_| ())
+            })
+        };
+        database.write::<_, DatabaseError>(put).unwrap();
+    }
+    batch("CREATE INDEX prints_id ON prints (id)");
 }
 
 fn put(connection: &mut dyn Connection, kept: &Kept, derived: &Derived) -> Result<(), DatabaseError> {
@@ -170,15 +193,19 @@ pub fn database() -> PathBuf {
     let database = Database::open(&Place::Sqlite(making.clone())).unwrap();
     let templates: Vec<Template> = (0..TEMPLATES).map(template).collect();
     let mut draw = Generator::new(7);
+    let mut all_prints = Vec::new();
     for from in (0..records()).step_by(AT_ONCE) {
         let all = (from..records().min(from + AT_ONCE)).map(|at| {
             // Models differ, and so do their units: neighbouring templates are of one model.
             let model = draw_model(&mut draw);
-            templates[(model * 5 + at % 7) % TEMPLATES].of(at, model)
+            let template = &templates[(model * 5 + at % 7) % TEMPLATES];
+            all_prints.extend(prints(at, template.derived.prints.len()));
+            template.of(at, model)
         });
         let all: Vec<(Kept, Derived)> = all.collect();
         database.write(|connection| all.iter().try_for_each(|(kept, derived)| put(connection, kept, derived))).unwrap();
     }
+    put_prints(&database, all_prints);
     database.write(|connection| add_account(connection, ACCOUNT, TOKEN)).unwrap();
     drop(database);
     std::fs::rename(&making, &path).unwrap();
@@ -214,12 +241,11 @@ pub fn scratch() -> (Scratch, String) {
     }
     let directory = tempfile::tempdir_in(directory()).unwrap();
     let path = directory.path().join("public.sqlite");
-    if number("ASSAY_PUBLIC_LOAD_KEEP", 1) == 1 {
-        std::fs::copy(database(), &path).unwrap();
-    } else {
-        // A million records are 15 GB: there may be no room for a second copy.
-        std::fs::rename(database(), &path).unwrap();
+    if number("ASSAY_PUBLIC_LOAD_IN_PLACE", 0) == 1 {
+        // A million records are 17 GB: there may be no room for a second copy.
+        return (Scratch::File(directory), database().to_str().unwrap().to_owned());
     }
+    std::fs::copy(database(), &path).unwrap();
     let path = path.to_str().unwrap().to_owned();
     (Scratch::File(directory), path)
 }
