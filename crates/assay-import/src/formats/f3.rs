@@ -385,9 +385,10 @@ impl F3Run {
             _ => 0,
         };
         let tail_is_lost = !tail.is_empty() && (cached > 0 || tail.iter().all(is_lost));
-        let written = check.counts.total().saturating_mul(SECTOR_BYTES) as f64;
         // It fills what is free, so the last file is no whole one, unless `-e` has ended it.
-        let ended = self.free.is_none() && check.counts.total() % FILE_SECTORS == 0;
+        let total = check.counts.total();
+        let ended = self.free.is_none() && total > 0 && total.is_multiple_of(FILE_SECTORS);
+        let written = total.saturating_mul(SECTOR_BYTES) as f64;
         let little = ended || self.free.is_some_and(|free| written < free * LEAST_WRITTEN);
         let all_read = complete && check.counts.good > 0 && !little;
         check_decide(&mut check, tail_is_lost, all_read);
