@@ -10,7 +10,7 @@ mod tests;
 pub use loads::{Beside, FleetRow, LoadRow, NoSum, NodeFigure, NodesTogether};
 pub use odd::{
     BelowAt, BelowNode, Inseparable, NodeGroups, NotRanked, ODD_ALPHA, OddAt, OddNode, OddNodes, PlaceEffect,
-    SlotResults, SlotRow,
+    PlacesUnder, SlotResults, SlotRow,
 };
 pub use report::{Against, FleetReport, LoadLoss, NodeLoss, NotCompared, Starts, Sum, report, starts};
 pub use run::{Doubt, FleetRun, Node};

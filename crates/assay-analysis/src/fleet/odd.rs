@@ -377,10 +377,10 @@ pub enum PlaceEffect {
     /// Units changed places, and the ranking tells them apart.
     #[serde(rename = "told")]
     Separated {
-        /// Places that stand out.
-        slots: Vec<SlotWarning>,
-        /// The title of the load.
-        title: String,
+        /// Loads under which places stand out.
+        at: Vec<PlacesUnder>,
+        /// The number of loads under which places were tested.
+        loads: usize,
         /// The number of runs.
         runs: usize,
     },
@@ -394,6 +394,16 @@ pub enum PlaceEffect {
     },
 }
 
+/// Places that stand out under a load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlacesUnder {
+    /// The title of the load.
+    pub title: String,
+    /// The places.
+    pub slots: Vec<SlotWarning>,
+}
+
 /// Why the effects of slots and units cannot be separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -403,7 +413,9 @@ pub enum Inseparable {
     NoSwap,
     /// Units changed places, and not so that places connect.
     Confounded,
-    /// Records say nothing of a place.
+    /// Units, places and rounds explain all figures, so that nothing shows by how much figures vary.
+    TooFewRounds,
+    /// Records name no place.
     Unknown,
 }
 
@@ -461,17 +473,22 @@ fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<PlaceEffect, Inseparabl
         return Err(Inseparable::NoSwap);
     }
     let ranked = ranked(&records).map_err(|_| Inseparable::Confounded)?;
-    let primary = ranked.primary;
     let cannot = |remark: &RankRemark| match remark {
         RankRemark::Design(Notice::NoSwap) => Some(Inseparable::NoSwap),
         RankRemark::Design(Notice::SlotsConfounded) => Some(Inseparable::Confounded),
         RankRemark::Design(Notice::SlotsUnknown { .. }) => Some(Inseparable::Unknown),
+        RankRemark::TooFewRounds => Some(Inseparable::TooFewRounds),
         _ => None,
     };
-    match primary.remarks.iter().find_map(cannot) {
-        Some(why) => Err(why),
-        None => Ok(PlaceEffect::Separated { slots: primary.slots, title: primary.title, runs }),
+    if let Some(why) = ranked.primary.remarks.iter().find_map(cannot) {
+        return Err(why);
     }
+    let rankings = std::iter::once(ranked.primary).chain(ranked.exploratory);
+    let tested: Vec<_> = rankings.filter(|ranking| ranking.remarks.iter().find_map(cannot).is_none()).collect();
+    let loads = tested.len();
+    let under = |ranking: LoadRanking| PlacesUnder { title: ranking.title, slots: ranking.slots };
+    let at = tested.into_iter().map(under).filter(|under| !under.slots.is_empty()).collect();
+    Ok(PlaceEffect::Separated { at, loads, runs })
 }
 
 /// The node that is furthest off and the one nearest to the median, under the load where it is so.

@@ -93,7 +93,7 @@ pub struct LoadRanking {
     pub odd: Vec<Unresolved>,
     /// Units that were tested for deviation.
     pub odd_tested: usize,
-    /// Slots that deviate.
+    /// Slots that deviate; by chance in 1 % of rankings, over all their loads.
     pub slots: Vec<SlotWarning>,
     /// Other caveats.
     pub remarks: Vec<RankRemark>,
@@ -327,9 +327,9 @@ pub struct OddUnitDeviation {
 pub struct SlotWarning {
     /// Its name.
     pub slot: String,
-    /// Its values over those of the others.
+    /// Its values over those of the median slot.
     pub ratio: f64,
-    /// Share of permutations that explain as much.
+    /// Chance that slots without effects explain as much.
     pub p_value: f64,
 }
 
@@ -364,6 +364,8 @@ pub enum RankRemark {
         /// How many.
         lacking: usize,
     },
+    /// Units were in too few slots for a test of slots: the effects of units, slots and rounds explain all values.
+    TooFewRounds,
     /// Sources do not tell everything of the load.
     NotTold {
         /// The missing properties as text, each with the number of records.

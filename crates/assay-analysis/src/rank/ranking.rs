@@ -8,8 +8,8 @@ use assay_core::observation::Observation;
 use assay_core::workload::{Op, Unknown};
 use assay_stats::power;
 use assay_stats::rank::{
-    Better, CampaignSize, Fit, FitValue, ModelRanking, ODD_ALPHA, Options, compressed, odd_units, units_to_name,
-    {self as stats},
+    Better, CampaignSize, Fit, FitValue, ModelRanking, ODD_ALPHA, Options, SlotTest, compressed, odd_units,
+    units_to_name, {self as stats},
 };
 
 use super::answer::{
@@ -158,7 +158,7 @@ impl Setting<'_> {
         let once = |model: &str, unit: &str| once_disturbed(&sessions, model, unit);
         let without: Option<Without<'_>> = if exploratory { None } else { Some(&without) };
         let (odd, odd_tested) = odd(&all, ranked.as_ref().ok(), alpha, (without, &once));
-        let slots = if exploratory { Vec::new() } else { slots(&sessions, self.ask.seed) };
+        let (slots, too_few) = slots(&sessions, self.catalogue.loads.len());
         let (ranking, refusal) = match ranked {
             Ok(ranking) => (Some(ranking), None),
             Err(refusal) => (None, Some(refusal)),
@@ -171,7 +171,7 @@ impl Setting<'_> {
             quantity,
             exploratory,
             refusal,
-            remarks: [adjusted(&models), self.acknowledged(load)]
+            remarks: [adjusted(&models), too_few, self.acknowledged(load)]
                 .into_iter()
                 .flatten()
                 .chain(remarks(&all, &sessions))
@@ -220,8 +220,8 @@ fn once_disturbed(sessions: &[UnitUnderLoad<'_>], model: &str, unit: &str) -> bo
     }
 }
 
-/// Slots are permuted among records, not among the repeats of a record, which share their slot.
-fn slots(sessions: &[UnitUnderLoad<'_>], seed: u64) -> Vec<SlotWarning> {
+/// Slots are tested with a value for each record: its repeats share their slot.
+fn slots(sessions: &[UnitUnderLoad<'_>], loads: usize) -> (Vec<SlotWarning>, Option<RankRemark>) {
     let means: Vec<FitValue<'_>> = sessions
         .iter()
         .map(|s| {
@@ -229,9 +229,15 @@ fn slots(sessions: &[UnitUnderLoad<'_>], seed: u64) -> Vec<SlotWarning> {
             observation(s, (logs / s.values.len() as f64).exp(), 1.0)
         })
         .collect();
-    let Ok(Some(check)) = stats::slot_check(&means, seed) else { return Vec::new() };
-    let warning = |s: stats::OutstandingSlot| SlotWarning { slot: s.slot, ratio: s.ratio, p_value: check.p_value };
-    check.outstanding.into_iter().map(warning).collect()
+    match stats::slot_check(&means, loads) {
+        Ok(SlotTest::Tested(check)) => {
+            let warning =
+                |s: stats::OutstandingSlot| SlotWarning { slot: s.slot, ratio: s.ratio, p_value: check.p_value };
+            (check.outstanding.into_iter().map(warning).collect(), None)
+        }
+        Ok(SlotTest::TooFewWaves) => (Vec::new(), Some(RankRemark::TooFewRounds)),
+        Ok(SlotTest::Inseparable) | Err(_) => (Vec::new(), None),
+    }
 }
 
 /// Where the variance lies; nothing where no model has two units.

@@ -1,8 +1,9 @@
 //! Tables of nodes and of loads.
 
 use assay_analysis::fleet::{
-    FleetReport, FleetRow, Inseparable, LoadRow, NodeFigure, NodesTogether, PlaceEffect, SlotRow,
+    FleetReport, FleetRow, Inseparable, LoadRow, NodeFigure, NodesTogether, PlaceEffect, PlacesUnder, SlotRow,
 };
+use assay_analysis::rank::SlotWarning;
 use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed};
 
@@ -341,25 +342,31 @@ fn slots_table(report: &FleetReport) -> Table {
 
 pub(super) fn slot_effect(report: &FleetReport) -> String {
     match &report.slots.effect {
-        PlaceEffect::Separated { slots, title, runs } if slots.is_empty() => format!(
-            "Units changed places over {}: no place deviates under {} (99 %, and more than 3 %).",
+        PlaceEffect::Separated { at, loads, runs } if at.is_empty() => format!(
+            "Units changed places over {}: no place deviates under {} (99 % over all, and more than 3 %).",
             count(*runs, "run"),
-            clean(title)
+            if *loads == 1 { "the workload".to_owned() } else { format!("any of {loads} workloads") }
         ),
-        PlaceEffect::Separated { slots, title, runs } => {
-            let each: Vec<String> = slots
-                .iter()
-                .map(|slot| {
-                    let by = change(slot.ratio, None);
-                    format!("{} {by} against the others (p {:.3})", clean(&slot.slot), slot.p_value)
-                })
-                .collect();
-            format!("Units changed places over {}. Under {}: {}.", count(*runs, "run"), clean(title), each.join(", "))
+        PlaceEffect::Separated { at, runs, .. } => {
+            let place = |slot: &SlotWarning| {
+                format!("{} {} (p {:.4})", clean(&slot.slot), change(slot.ratio, None), slot.p_value)
+            };
+            let under = |under: &PlacesUnder| {
+                let each: Vec<String> = under.slots.iter().map(place).collect();
+                format!("under {} {}", clean(&under.title), each.join(", "))
+            };
+            let each: Vec<String> = at.iter().map(under).collect();
+            format!(
+                "Units changed places over {}. Places that differ from the others, whichever unit was there: {}.",
+                count(*runs, "run"),
+                each.join("; ")
+            )
         }
         PlaceEffect::Inseparable { why, swap } => {
             let why = match why {
                 Inseparable::NoSwap => "each unit was measured in one place",
                 Inseparable::Confounded => "places and rounds changed together",
+                Inseparable::TooFewRounds => "another round is needed to see by how much figures vary",
                 Inseparable::Unknown => "records name neither a slot nor a host",
             };
             let swap = swap.map(|(suspect, other)| {

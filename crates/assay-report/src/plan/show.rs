@@ -283,7 +283,11 @@ fn able_text(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
                 .to_owned(),
         ),
         (Moves::EachRound, false) => {
-            lines.push("With one round, unit and slot cannot be separated; plan two rounds or more.".to_owned());
+            lines.push(
+                "With one round, unit and slot cannot be separated; plan two rounds or more, and three to see which slot \
+                 deviates."
+                    .to_owned(),
+            );
         }
         (Moves::EachRound, true) => {}
     }

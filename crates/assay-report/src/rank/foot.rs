@@ -165,6 +165,9 @@ fn remark_text(remark: &RankRemark) -> String {
             "by the acknowledged rate, as {} no durable rate",
             if *lacking == 1 { "1 record has".to_owned() } else { format!("{lacking} records have") }
         ),
+        RankRemark::TooFewRounds => {
+            "which slots differ cannot be tested: another round is needed to see by how much figures vary".to_owned()
+        }
         RankRemark::NotTold { what } => {
             let each = what.iter().map(|(what, records)| format!("{} ({})", clean(what), counted(*records, "record")));
             format!("not recorded, and possibly different: {}", each.collect::<Vec<_>>().join(", "))

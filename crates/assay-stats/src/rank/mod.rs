@@ -21,7 +21,8 @@ pub use entry::{
     SlotCeiling, SpeedGroups, UnitShare, aggregate, compressed, jeffreys, measured_ceiling,
 };
 pub use fit::{
-    Components, Fit, ModelFit, OrderEffect, OutstandingSlot, SlotCheck, UnitFit, VarianceShares, fit, slot_check,
+    Components, Fit, ModelFit, OrderEffect, OutstandingSlot, SlotCheck, SlotTest, UnitFit, VarianceShares, fit,
+    slot_check,
 };
 pub use groups::TwoGroups;
 pub use outlier::{Disagreement, GROUPS_ALPHA, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};

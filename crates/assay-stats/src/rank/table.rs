@@ -220,11 +220,6 @@ impl Effects {
 impl Design {
     /// Sweeps units and factors out of `y` until no effect changes.
     pub(super) fn sweep(&self, y: &[f64]) -> Effects {
-        self.sweep_until(y, SETTLED, ROUNDS)
-    }
-
-    /// The same with a tolerance and a largest number of rounds.
-    pub(super) fn sweep_until(&self, y: &[f64], tolerance: f64, rounds: usize) -> Effects {
         let mut residuals = y.to_vec();
         let mut unit = vec![0.0; self.units];
         let mut factors: Vec<Vec<f64>> = self.factors.iter().map(|f| vec![0.0; f.levels()]).collect();
@@ -234,13 +229,13 @@ impl Design {
             absorb((residuals, &self.weight), of, effects, factor)
         };
         absorb(&mut residuals, &self.unit, &mut unit, None);
-        while !settled && round < rounds {
+        while !settled && round < ROUNDS {
             let mut change = 0.0f64;
             for (factor, effects) in self.factors.iter().zip(&mut factors) {
                 change = change.max(absorb(&mut residuals, &factor.of, effects, Some(factor)));
             }
             change = change.max(absorb(&mut residuals, &self.unit, &mut unit, None));
-            settled = change <= tolerance;
+            settled = change <= SETTLED;
             round += 1;
         }
         Effects { unit, factors, residuals, settled }

@@ -318,6 +318,40 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert!(swapped.against.is_none(), "nothing is claimed of units that moved");
 }
 
+/// Five cards move through five slots; one slot halves what is written. Two rounds explain every figure by themselves.
+#[test]
+fn a_slot_that_is_slow_in_writes_alone_is_named_after_three_rounds() {
+    let round = |round: usize, name: &str| {
+        let mut records = alone(5, 13);
+        for (at, record) in records.iter_mut().enumerate() {
+            record.host.hostname = Some("board".to_owned());
+            record.id = format!("{name}{at}");
+            let slot = (at + round * (round + 1) / 2) % 5;
+            for (key, value) in [("slot", slot), ("round", round), ("unit", at)] {
+                record.labels.insert(key.to_owned(), value.to_string());
+            }
+            // Equal rounds would leave nothing that varies.
+            slowed(record, 1.0 + 0.003 * ((3 * at + 5 * round) % 7) as f64, true);
+            if slot == 2 {
+                slowed(record, 0.5, true);
+            }
+        }
+        of_records(name, records)
+    };
+    let (first, second, third) = (round(0, "aaaa"), round(1, "bbbb"), round(2, "cccc"));
+    let two = report(&second, std::slice::from_ref(&first), None, true);
+    let why = Inseparable::TooFewRounds;
+    assert_eq!(two.slots.effect, PlaceEffect::Inseparable { why, swap: Some((1, 0)) });
+    let three = report(&third, &[first, second], None, true);
+    let PlaceEffect::Separated { at, runs: 3, .. } = three.slots.effect else { panic!("{:?}", three.slots) };
+    assert!(!at.is_empty() && at.iter().all(|under| under.title.contains("write")), "{at:?}");
+    for under in at {
+        let [slot] = under.slots.as_slice() else { panic!("{under:?}") };
+        assert_eq!(slot.slot, "2");
+        assert!((slot.ratio / 0.5 - 1.0).abs() < 0.05, "{slot:?}");
+    }
+}
+
 /// Nodes that say nothing of their unit are told apart by their names; of attempts the last counts.
 #[test]
 fn a_node_is_its_unit_where_nothing_else_is_and_counts_once() {
