@@ -7,6 +7,9 @@ use crate::layout::{CELLS, Layout, PAGE_SECTORS};
 /// Bytes of memory for the set. Above it, the largest cells forget which sector of eight it was.
 const BUDGET: usize = 12_000_000;
 
+/// Runs of a cell take one in this many more bytes when they need more.
+const GROWTH: usize = 4;
+
 /// The sectors of one cell, counted from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cell {
@@ -134,6 +137,10 @@ impl Cell {
                 let start = runs.get(first).filter(|_| first < last).map_or(from, |run| run.0.min(from));
                 let end = last.checked_sub(1).filter(|at| *at >= first).and_then(|at| runs.get(at));
                 let end = end.map_or(to, |(start, length)| (start + length).max(to));
+                if first == last && runs.len() == runs.capacity() {
+                    // Twice as much would be empty for the most part.
+                    runs.reserve_exact((runs.len() / GROWTH).max(4));
+                }
                 runs.splice(first..last, [(start, end - start)]);
                 if runs.len() * 8 > length.div_ceil(8) as usize {
                     self.become_bits(length);

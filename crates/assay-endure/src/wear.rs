@@ -23,7 +23,7 @@ use crate::state::State;
 use again::{AGAIN, Again, PATIENCE};
 
 /// Runs of failures that are logged before the slice is done, so that memory stays bounded.
-const MOST_RUNS: usize = 50_000;
+const MOST_RUNS: usize = 10_000;
 /// More writes than a medium takes before it answers.
 const MOST_REFUSALS: u32 = 16;
 

@@ -28,7 +28,7 @@ fn half_of_the_sectors_of_128_gb_at_random_take_less_than_32_mb() {
         }
     }
     // Three buffers of a MiB each for the medium, two for stamps, the map, the runs of an entry.
-    let all = most + 5 * (1 << 20) + 4096 * COLUMNS * 4 + 50_000 * 24 * 2;
+    let all = most + 5 * (1 << 20) + 4096 * COLUMNS * 4 + 10_000 * 24 * 2;
     eprintln!("failed set {most} bytes, all {all} bytes, {} sectors", set.sectors());
     assert!(all <= 32_000_000, "{all}");
 }
