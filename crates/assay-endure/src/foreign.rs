@@ -7,16 +7,18 @@ use assay_core::endurance::FailureKind;
 use assay_device::guard::signature;
 
 use crate::layout::{PAGE_BYTES, PAGE_SECTORS, Phase, Task};
-use crate::medium::{Fault, Medium};
+use crate::medium::Medium;
 use crate::sentinel::PATIENCE;
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
 
 /// Pages at the front, where what has no mark begins, too; and as many that are drawn from all of the area.
 const PLACES: u64 = 64;
-/// Pages with content of something else that are enough. A medium that turns one page in thirty into lasting garbage in one
-/// cycle shows as many.
-const ENOUGH: u32 = 4;
+/// Pages in a row at the front with content of something else that are enough: places of a medium that fail by themselves are
+/// rarely together.
+const IN_A_ROW: u64 = 4;
+/// Such pages among the drawn ones that are enough. A medium would have to turn a quarter of itself into lasting garbage at once.
+const DRAWN: u64 = PLACES / 4;
 
 /// What something else has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,34 +68,31 @@ fn has_held(state: &State, page: u64) -> bool {
 
 /// Whether pages that held hold lasting content of something else.
 fn has_content(medium: &mut dyn Medium, state: &State) -> bool {
-    let (layout, task) = (state.layout(), state.task());
-    let drawn = (0..PLACES).map(|draw| mixed(!layout.unit ^ draw, task.cycle) % layout.pages);
-    let front = 0..PLACES.min(layout.pages);
-    let later = drawn.filter(|page| !front.contains(page));
-    let (mut page, mut again) = (vec![0; PAGE_BYTES as usize], vec![0; PAGE_BYTES as usize]);
-    let (mut found, began) = (0, Instant::now());
-    for number in front.clone().chain(later).filter(|page| has_held(state, *page)) {
-        if began.elapsed() > PATIENCE {
-            break;
-        }
-        match medium.read(number * PAGE_BYTES, &mut page) {
-            Err(Fault::Gone | Fault::Hung) => break,
-            Err(_) => continue,
-            Ok(()) => {}
-        }
-        let round = layout.round_of(number, task).unwrap_or(task.cycle);
-        if !is_other(&page, Stamp { unit: layout.unit, round, address: number * PAGE_SECTORS }) {
-            continue;
-        }
-        // Garbage of a medium that fails may be another each time.
-        if medium.read(number * PAGE_BYTES, &mut again).is_ok() && again == page {
-            found += 1;
-            if found == ENOUGH {
-                return true;
-            }
+    let (layout, cycle) = (*state.layout(), state.task().cycle);
+    let (began, mut in_a_row) = (Instant::now(), 0);
+    for page in 0..PLACES.min(layout.pages) {
+        in_a_row = if began.elapsed() < PATIENCE && lasts(medium, state, page) { in_a_row + 1 } else { 0 };
+        if in_a_row == IN_A_ROW {
+            return true;
         }
     }
-    false
+    let drawn = (0..PLACES).map(|draw| mixed(!layout.unit ^ draw, cycle) % layout.pages);
+    let in_time = drawn.take_while(|_| began.elapsed() < PATIENCE);
+    in_time.filter(|page| lasts(medium, state, *page)).count() as u64 >= DRAWN
+}
+
+/// Whether a page that held holds content of something else, and in two readings the same: garbage of a medium that fails may be
+/// another each time.
+fn lasts(medium: &mut dyn Medium, state: &State, page: u64) -> bool {
+    let (layout, task) = (state.layout(), state.task());
+    let mut read = || {
+        let mut bytes = vec![0; PAGE_BYTES as usize];
+        medium.read(page * PAGE_BYTES, &mut bytes).is_ok().then_some(bytes)
+    };
+    let round = layout.round_of(page, task).unwrap_or(task.cycle);
+    let first = Stamp { unit: layout.unit, round, address: page * PAGE_SECTORS };
+    has_held(state, page)
+        && read().is_some_and(|bytes| is_other(&bytes, first) && read().is_some_and(|again| again == bytes))
 }
 
 /// Whether no sector of a page holds a stamp, and one holds something else than zeros or ones.

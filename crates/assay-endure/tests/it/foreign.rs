@@ -68,9 +68,9 @@ fn a_mark_in_the_first_cycle_may_be_older_than_the_test() {
 }
 
 #[test]
-fn content_without_a_mark_is_seen_at_the_front_and_in_an_eighth_of_the_area() {
+fn content_without_a_mark_is_seen_at_the_front_and_in_half_of_the_area() {
     for (load, text) in LOADS.into_iter().flat_map(|load| [(load, false), (load, true)]) {
-        for (pages, seen) in [(10..13, None), (10..14, Some(Foreign::Content)), (200..232, Some(Foreign::Content))] {
+        for (pages, seen) in [(10..13, None), (10..14, Some(Foreign::Content)), (128..256, Some(Foreign::Content))] {
             let (mut medium, state) = after(40, load);
             assert_eq!(state.task().phase, Phase::Write);
             for page in pages.clone() {
