@@ -1,6 +1,7 @@
 //! A medium is read after a cut: of each sector what is there.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use assay_endure::{Fault, Medium, SECTOR, Stamp, mixed};
 
@@ -12,6 +13,8 @@ use crate::state::{Held, State};
 const AT_ONCE: u64 = 256;
 /// How often a sector that gives an error is read in each pass.
 const TRIES: u32 = 3;
+/// Between two calls while it waits.
+const PAUSE: Duration = Duration::from_millis(50);
 /// Places that are read to find the number of a test.
 const PLACES: u64 = 256;
 
@@ -26,7 +29,8 @@ pub struct Seen {
     pub others: u64,
 }
 
-/// Reads the area. Places that give an error are read again after all others. `progress` gets the bytes that were read, and
+/// Reads the area. Places that give an error are read again after all others, and when `settle` is over: a medium may err for
+/// some seconds after it is attached. `progress` gets the bytes that were read, and
 /// says whether to go on.
 ///
 /// # Errors
@@ -34,8 +38,10 @@ pub struct Seen {
 pub fn look(
     medium: &mut dyn Medium,
     state: &State,
+    settle: Duration,
     progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Seen, Option<Fault>> {
+    let began = Instant::now();
     let layout = state.layout();
     let unread = [Sector::Damaged(Damage::Unreadable); SECTORS];
     let mut blocks = vec![unread; usize::try_from(layout.blocks).unwrap_or(0)];
@@ -54,6 +60,12 @@ pub fn look(
             Err(_) => erred.extend(from..from + count),
         }
         if !progress((from + count) * BLOCK) {
+            return Err(None);
+        }
+    }
+    while !erred.is_empty() && began.elapsed() < settle {
+        std::thread::sleep(PAUSE.min(settle));
+        if !progress(layout.blocks * BLOCK) {
             return Err(None);
         }
     }

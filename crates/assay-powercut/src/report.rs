@@ -157,6 +157,8 @@ pub enum Cannot {
     Gone,
     /// The medium holds writes that the ledger does not know: it is an older copy.
     LedgerBehind,
+    /// It bears the mark of a file system or a partition table, which was made since the round began.
+    WrittenSince,
     /// The file system is not mounted where it was.
     NotMounted,
     /// The file is not there; its file system may be another.
@@ -179,6 +181,9 @@ impl Cannot {
             Self::OnlyErrors => "every place answers with an error; try another reader",
             Self::Gone => "the medium is gone or does not answer",
             Self::LedgerBehind => "the medium holds writes that the ledger does not know: the ledger is an older copy",
+            Self::WrittenSince => {
+                "it holds a file system or a partition table that was made since: something else has written to it"
+            }
             Self::NotMounted => "the file system is not mounted where it was; mount it and check again",
             Self::NoFile => "the file of the test is not there",
             Self::NoCutSeen => {
@@ -300,7 +305,8 @@ impl CutReport {
             Answer::Kept => false,
             Answer::Failed => later.damaged() > self.damaged(),
             Answer::CannotTell { reason } => {
-                matches!(reason, Cannot::NotTheMedium | Cannot::LedgerBehind | Cannot::NoCutSeen)
+                use Cannot::{LedgerBehind, NoCutSeen, NotTheMedium, WrittenSince};
+                matches!(reason, NotTheMedium | LedgerBehind | WrittenSince | NoCutSeen)
             }
         }
     }
@@ -391,6 +397,7 @@ mod tests {
         assert!(kept.is_worse_in(&failed));
         assert!(failed.is_worse_in(&report(Answer::Failed, 6)));
         assert!(kept.is_worse_in(&cannot(Cannot::NotTheMedium)) && kept.is_worse_in(&cannot(Cannot::NoCutSeen)));
+        assert!(kept.is_worse_in(&cannot(Cannot::WrittenSince)));
         for (first, later) in [(&failed, &kept), (&failed, &failed), (&kept, &kept), (&kept, &cannot(Cannot::Gone))] {
             assert!(!first.is_worse_in(later), "{first:?} {later:?}");
         }
@@ -401,8 +408,13 @@ mod tests {
 
     #[test]
     fn a_cut_counts_where_something_shows_it() {
-        let round =
-            Round { at: String::new(), path: String::new(), attached: Some("boot:7".to_owned()), flushes: None };
+        let round = Round {
+            at: String::new(),
+            path: String::new(),
+            attached: Some("boot:7".to_owned()),
+            flushes: None,
+            marked: None,
+        };
         let of =
             |by_command, end: Option<LoadEnd>, now| CutKind::of(&round, end.map(|end| Ended { end, by_command }), now);
         assert_eq!(of(true, Some(LoadEnd::Errs), Some("boot:7")), CutKind::Command);

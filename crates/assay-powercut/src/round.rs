@@ -74,6 +74,8 @@ pub struct Round {
     pub attached: Option<String>,
     /// Whether the kernel sends flushes; null where it does not tell.
     pub flushes: Option<bool>,
+    /// Whether the area of a device bore the mark of a file system or a partition table; null where it was not looked at.
+    pub marked: Option<bool>,
 }
 
 /// The end of a load.

@@ -1,5 +1,8 @@
 //! A medium that keeps its promise is never accused: whatever was under way, whatever is torn, whichever medium it is.
 
+use std::time::{Duration, Instant};
+
+use assay_endure::{Fault, Medium, Refused};
 use assay_lab::on_all_processors;
 use assay_powercut::{Answer, Cannot, CutKind, NotShown, Unacknowledged, judge, look, replay};
 
@@ -93,7 +96,7 @@ fn another_medium_or_an_older_ledger_gets_no_answer() {
     test.round();
     let state = test.state();
     let answer = |mut disk: Handle| {
-        let seen = look(&mut disk, &state, &mut |_| true).unwrap();
+        let seen = look(&mut disk, &state, Duration::ZERO, &mut |_| true).unwrap();
         judge(&state, Ok(&seen), about()).report.answer
     };
     let cannot = |reason| Answer::CannotTell { reason };
@@ -105,7 +108,7 @@ fn another_medium_or_an_older_ledger_gets_no_answer() {
     let older = test.memory.bytes.lock().unwrap().clone();
     test.round();
     let state = replay(&older).unwrap().state;
-    let seen = look(&mut test.disk.clone(), &state, &mut |_| true).unwrap();
+    let seen = look(&mut test.disk.clone(), &state, Duration::ZERO, &mut |_| true).unwrap();
     assert_eq!(judge(&state, Ok(&seen), about()).report.answer, cannot(Cannot::LedgerBehind));
 }
 
@@ -116,12 +119,12 @@ fn a_medium_that_only_errs_gets_no_answer_and_a_cut_that_nothing_shows_does_not_
     test.round();
     let state = test.state();
     test.disk.disk().flaky = Some(1);
-    let seen = look(&mut test.disk.clone(), &state, &mut |_| true).unwrap();
+    let seen = look(&mut test.disk.clone(), &state, Duration::ZERO, &mut |_| true).unwrap();
     let report = judge(&state, Ok(&seen), about()).report;
     assert_eq!(report.answer, Answer::CannotTell { reason: Cannot::OnlyErrors });
     assert!(!report.counts());
     test.disk.disk().flaky = None;
-    let seen = look(&mut test.disk.clone(), &state, &mut |_| true).unwrap();
+    let seen = look(&mut test.disk.clone(), &state, Duration::ZERO, &mut |_| true).unwrap();
     let unseen = assay_powercut::Circumstances { how: CutKind::Unseen, ..about() };
     let report = judge(&state, Ok(&seen), unseen).report;
     assert_eq!(report.answer, Answer::Kept);
@@ -129,7 +132,7 @@ fn a_medium_that_only_errs_gets_no_answer_and_a_cut_that_nothing_shows_does_not_
     let mut lost = Test::new(Kind::Reorders, 8);
     lost.steps = 400;
     lost.round();
-    let seen = look(&mut lost.disk.clone(), &lost.state(), &mut |_| true).unwrap();
+    let seen = look(&mut lost.disk.clone(), &lost.state(), Duration::ZERO, &mut |_| true).unwrap();
     let of = |how| judge(&lost.state(), Ok(&seen), assay_powercut::Circumstances { how, ..about() }).report.answer;
     assert_eq!(of(CutKind::Host), Answer::Failed);
     assert_eq!(of(CutKind::Unseen), Answer::CannotTell { reason: Cannot::NoCutSeen });
@@ -156,4 +159,35 @@ fn a_ledger_is_cut_off_at_its_torn_end_and_refused_where_it_is_damaged() {
         assert!(replay(&damaged).is_err(), "{at}");
     }
     assert!(replay(b"something else").is_err());
+}
+
+/// A medium that errs for some time after it is attached: what errs is read again later.
+#[test]
+fn what_errs_only_for_some_time_is_not_unreadable() {
+    struct Late(Handle, Instant);
+    impl Medium for Late {
+        fn bytes(&self) -> u64 {
+            self.0.bytes()
+        }
+        fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+            if offset == 0 && Instant::now() < self.1 { Err(Fault::Errs) } else { self.0.read(offset, buffer) }
+        }
+        fn write(&mut self, _: u64, _: &[u8]) -> Result<(), Refused> {
+            unreachable!("it is only read")
+        }
+        fn sync(&mut self) -> Result<(), Refused> {
+            unreachable!("it is only read")
+        }
+    }
+    let mut test = Test::new(Kind::Honest, 8);
+    test.steps = 400;
+    test.round();
+    let state = test.state();
+    let answer = |errs_for| {
+        let mut medium = Late(test.disk.clone(), Instant::now() + errs_for);
+        let seen = look(&mut medium, &state, Duration::from_millis(400), &mut |_| true).unwrap();
+        judge(&state, Ok(&seen), about()).report.answer
+    };
+    assert_eq!(answer(Duration::from_millis(300)), Answer::Kept);
+    assert_eq!(answer(Duration::from_secs(3600)), Answer::Failed);
 }

@@ -28,7 +28,7 @@ fn open(area: &Path) -> (Attached, Arc<dyn Place>) {
 
 /// Fills and loads, and cuts the power at a random moment.
 fn round(area: &Path, disk: &Handle, ledger: &Arc<Mutex<Ledger>>, rng: &mut SplitMix) {
-    let round = Round { at: String::new(), path: String::new(), attached: None, flushes: Some(true) };
+    let round = Round { at: String::new(), path: String::new(), attached: None, flushes: Some(true), marked: None };
     ledger.lock().unwrap().begin_round(round).unwrap();
     let (mut medium, place) = open(area);
     fill(&mut medium, ledger, &mut |_| true).unwrap();
@@ -49,7 +49,7 @@ fn round(area: &Path, disk: &Handle, ledger: &Arc<Mutex<Ledger>>, rng: &mut Spli
 fn check(area: &Path, ledger: &Arc<Mutex<Ledger>>) -> CutReport {
     let mut ledger = ledger.lock().unwrap();
     let (mut medium, _) = open(area);
-    let seen = look(&mut medium, ledger.state(), &mut |_| true).unwrap();
+    let seen = look(&mut medium, ledger.state(), Duration::ZERO, &mut |_| true).unwrap();
     let checked = judge(ledger.state(), Ok(&seen), about());
     let report = checked.report.clone();
     ledger.checked(checked).unwrap();

@@ -16,7 +16,7 @@ fn keeper(directory: &std::path::Path) -> (String, NodeKey) {
 }
 
 fn round() -> Round {
-    Round { at: String::new(), path: String::new(), attached: None, flushes: None }
+    Round { at: String::new(), path: String::new(), attached: None, flushes: None, marked: None }
 }
 
 #[test]

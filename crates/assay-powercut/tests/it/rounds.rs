@@ -1,6 +1,7 @@
 //! A test of power cuts on a model: rounds of fill, load, cut and check.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use assay_lab::SplitMix;
 use assay_powercut::{
@@ -66,7 +67,7 @@ impl Test {
         let host = self.rng.below(2) == 0;
         self.memory.with_host(false);
         let mut ledger = self.ledger();
-        let round = Round { at: String::new(), path: String::new(), attached: None, flushes: Some(true) };
+        let round = Round { at: String::new(), path: String::new(), attached: None, flushes: Some(true), marked: None };
         ledger.begin_round(round).unwrap();
         self.memory.with_host(host);
         let ledger = Mutex::new(ledger);
@@ -109,7 +110,7 @@ impl Test {
     /// Reads the medium and notes the answer.
     pub(crate) fn check(&mut self) -> CutReport {
         let mut ledger = self.ledger();
-        let seen = look(&mut self.disk.clone(), ledger.state(), &mut |_| true).unwrap();
+        let seen = look(&mut self.disk.clone(), ledger.state(), Duration::ZERO, &mut |_| true).unwrap();
         let checked = judge(ledger.state(), Ok(&seen), about());
         let report = checked.report.clone();
         ledger.checked(checked).unwrap();

@@ -1,11 +1,13 @@
-//! `assay powercut` from its command line: what is on a device since a cut was checked is not of the test.
+//! `assay powercut` from its command line: what something else wrote is not of the test, and what counts as a cut.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use assay_lab::{Lab, lab};
+use assay_lab::{Backing, FakeCard, Lab, LoopDevice, lab};
+use assay_powercut::FileKeep;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -23,23 +25,9 @@ fn what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut()
     let place = Place::new();
     let card = lab!(TEST, loop_device(&place, "card.img", 16 << 20));
     let device = card.path().to_str().unwrap().to_owned();
-    let ledger = place.path().join("ledger");
-    fs::create_dir(&ledger).unwrap();
-    let home = ledger.to_str().unwrap();
+    let home = &ledgers(&place);
     let powercut = |arguments: &[&str]| place.assay([&["powercut", &device, "--ledger", home], arguments].concat());
-    let noted = || {
-        let files = fs::read_dir(&ledger).unwrap().flatten();
-        files.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum::<u64>()
-    };
-    let running = Running::start(powercut(&["--overwrite", &device, "--size", "8MiB", "--writers", "1"]));
-    let start = Instant::now();
-    while noted() < 20_000 {
-        assert!(start.elapsed() < TIMEOUT, "the load writes nothing");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    running.signal(Signal::INT);
-    let ended = running.end();
-    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    loaded(&place, &[&device, "--overwrite", &device, "--size", "8MiB", "--writers", "1"], home);
     let checked = run(powercut(&["--check"]));
     let answer = |text: &str| -> Value {
         let document: Value = serde_json::from_str(text).unwrap();
@@ -78,4 +66,124 @@ fn what_was_written_since_a_check_is_neither_overwritten_nor_blamed_on_the_cut()
     let held = whole();
     run(powercut(&["--resume"])).refuses(2, &["ext", "nothing was written", "--overwrite"]);
     assert!(whole() == held, "the file system was written");
+}
+
+/// A directory for ledgers.
+fn ledgers(place: &Place) -> String {
+    let ledger = place.path().join("ledger");
+    fs::create_dir(&ledger).unwrap();
+    ledger.to_str().unwrap().to_owned()
+}
+
+/// Lets the load of a new round write until some writes are acknowledged, and ends it.
+fn loaded(place: &Place, arguments: &[&str], home: &str) {
+    let look = || {
+        let file = fs::read_dir(home).unwrap().next()?.unwrap().path();
+        Some((fs::metadata(&file).ok()?.len(), FileKeep::look(&file).ok()?))
+    };
+    let rounds = look().map_or(0, |(_, state)| state.rounds());
+    let running = Running::start(place.assay([&["powercut"], arguments, &["--ledger", home, "-q"]].concat()));
+    let (mut bytes, mut grew) = (0, Instant::now());
+    loop {
+        let (now, acknowledged) = look().map_or((0, 0), |(bytes, state)| {
+            let acknowledged = state.acknowledged().values().sum::<u64>();
+            (bytes, if state.rounds() > rounds { acknowledged } else { 0 })
+        });
+        if acknowledged >= 50 {
+            break;
+        }
+        if now > bytes {
+            (bytes, grew) = (now, Instant::now());
+        }
+        assert!(grew.elapsed() < TIMEOUT, "the load writes nothing");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.signal(Signal::INT);
+    assert_eq!(running.wait_for_end().code(), Some(130));
+}
+
+/// The last cut of the only test.
+fn last_cut(place: &Place, home: &str) -> Value {
+    let status = run(place.assay(["powercut", "--status", "--ledger", home, "--json"]));
+    let document: Value = serde_json::from_str(&status.stdout).unwrap();
+    document["tests"][0]["cuts"].as_array().unwrap().last().unwrap().clone()
+}
+
+/// The medium is attached anew, so that a cut is seen, and bears a file system when it is checked.
+#[test]
+fn a_file_system_that_is_made_between_a_cut_and_its_check_is_no_damage() {
+    const TEST: &str = "a_file_system_that_is_made_between_a_cut_and_its_check_is_no_damage";
+    let _lab = lab!(TEST, Lab::share());
+    if !is_installed("mkfs.ext4", TEST) {
+        return;
+    }
+    let place = Place::new();
+    let (home, image) = (ledgers(&place), place.path().join("card.img"));
+    let card = lab!(TEST, loop_device(&place, "card.img", 16 << 20));
+    let device = card.path().to_str().unwrap().to_owned();
+    loaded(&place, &[&device, "--overwrite", &device, "--size", "8MiB", "--writers", "1"], &home);
+    drop(card);
+    let card = lab!(TEST, LoopDevice::attach(&image, false));
+    let device = card.path().to_str().unwrap().to_owned();
+    let made = Command::new("mkfs.ext4").args(["-q", "-F", "-E", "nodiscard", &device]).status().unwrap();
+    assert!(made.success());
+    let held = fs::read(&image).unwrap();
+    let checked = run(place.assay(["powercut", "--check", &device, "--ledger", &home]));
+    assert_eq!(checked.code, Some(6), "{checked:?}");
+    let cut = last_cut(&place, &home);
+    assert_eq!((&cut["how"], &cut["answer"]["reason"]), (&"attached".into(), &"written_since".into()), "{cut}");
+    let resumed = run(place.assay(["powercut", "--resume", &device, "--ledger", &home]));
+    resumed.refuses(2, &["ext2/ext3/ext4 file system", "nothing was written", "--overwrite"]);
+    assert!(fs::read(&image).unwrap() == held, "the file system was written");
+    // Named, it goes on, and the next cut is not blamed for what was written over.
+    loaded(&place, &["--resume", &device, "--overwrite", &device], &home);
+    drop(card);
+    let card = lab!(TEST, LoopDevice::attach(&image, false));
+    let device = card.path().to_str().unwrap().to_owned();
+    run(place.assay(["powercut", "--check", &device, "--ledger", &home]));
+    let cut = last_cut(&place, &home);
+    assert_eq!((&cut["cut"], &cut["answer"]["answer"]), (&2.into(), &"kept".into()), "{cut}");
+}
+
+/// A card of 1 MiB on which every fortieth write gives an error, and all else holds.
+struct Errs {
+    bytes: Vec<u8>,
+    writes: u64,
+}
+
+impl Backing for Errs {
+    fn bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        buffer.copy_from_slice(&self.bytes[offset as usize..offset as usize + buffer.len()]);
+        Ok(())
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.writes += 1;
+        if self.writes.is_multiple_of(40) {
+            return Err(io::ErrorKind::Other.into());
+        }
+        self.bytes[offset as usize..offset as usize + data.len()].copy_from_slice(data);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_round_without_a_cut_uses_up_no_cut_and_three_in_turn_end_a_test() {
+    const TEST: &str = "a_round_without_a_cut_uses_up_no_cut_and_three_in_turn_end_a_test";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let home = ledgers(&place);
+    let card = lab!(TEST, FakeCard::new(Errs { bytes: vec![0; 1 << 20], writes: 0 }));
+    let device = card.path().to_str().unwrap();
+    let arguments = ["powercut", device, "--overwrite", device, "--writers", "1", "--ledger", &home, "--json", "-q"];
+    let done = run(place.assay(arguments));
+    assert_eq!(done.code, Some(6), "{done:?}");
+    let document: Value = serde_json::from_str(&done.stdout).unwrap();
+    let cuts = document["tests"][0]["cuts"].as_array().unwrap();
+    assert_eq!(cuts.len(), 3, "{document}");
+    assert!(cuts.iter().all(|cut| cut["how"] == "unseen"), "{document}");
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use assay_core::exit::Exit;
 use assay_endure::Medium;
 use assay_engine::Control;
-use assay_powercut::{BLOCK, Begin, Keep, Ledger, Mode, PowerCuts, State, Target, unit_on};
+use assay_powercut::{Answer, BLOCK, Begin, Cannot, Keep, Ledger, Mode, PowerCuts, State, Target, unit_on};
 use jiff::Timestamp;
 
 use crate::cli::PowercutArgs;
@@ -106,24 +106,29 @@ fn begun(
 fn known(args: &PowercutArgs, path: &Path, home: &Home, stop: Control) -> Result<Exit, Failure> {
     let (keep, state) = home.open(&find(args, path, home)?)?;
     let opening = Opening { target: state.begun().target, ..Opening::new(path, args.hang_after) };
-    let unchecked = state.is_unchecked();
+    let (unchecked, begin) = (state.is_unchecked(), state.begun().clone());
     let ledger = Arc::new(Mutex::new(Ledger::new(keep, state)));
     let mut session = Session { args, opening, ledger, stop, status: Status::new(args.quiet) };
     let mut stopped = false;
     if args.check || unchecked {
         let wait = if args.check { Duration::ZERO } else { args.wait };
         let Some(report) = session.check(wait)? else { return finish(&session, true) };
-        if !report.is_answered() {
-            return finish(&session, false);
+        // What something else has written is refused below, or may be written over.
+        let other = Answer::CannotTell { reason: Cannot::WrittenSince };
+        if !report.is_answered() && (args.check || report.answer != other) {
+            let exit = finish(&session, false)?;
+            // An earlier answer stands, and none is given now.
+            return Ok(if exit == Exit::Good { Exit::CannotTell } else { exit });
         }
     }
     if args.resume {
         home.apart_from(&session.opening)?;
-        if args.overwrite.is_none() {
-            session.opening.refuse_marked()?;
-            if !session.refuse_changed()? {
-                return finish(&session, true);
-            }
+        let may_go = args.overwrite.is_some();
+        if !may_go {
+            session.opening.refuse_marked(&begin)?;
+        }
+        if !session.changed(may_go)? {
+            return finish(&session, true);
         }
         stopped = session.rounds(None)?;
     }
@@ -145,11 +150,17 @@ fn find(args: &PowercutArgs, path: &Path, home: &Home) -> Result<String, Failure
         }
         return Ok(id);
     }
-    let waiting = |state: &State| state.is_unchecked() && state.round().is_some_and(|round| round.path == shown(path));
     let known = home.known()?;
-    let mut waiting = known.iter().filter(|state| waiting(state)).map(|state| state.begun().id.clone());
-    match (waiting.next(), waiting.next()) {
-        (Some(id), None) => Ok(id),
+    let here = || known.iter().filter(|state| state.round().is_some_and(|round| round.path == shown(path)));
+    let mut found: Vec<&State> = here().filter(|state| state.is_unchecked()).collect();
+    if found.is_empty() && args.check {
+        // Its file system may not be mounted: the last test there.
+        let mounted = looked.seen.and_then(|seen| seen.medium.mount_point);
+        let elsewhere = |begin: &Begin| begin.target == Target::File && begin.mount_point != mounted;
+        found.extend(here().rfind(|state| elsewhere(state.begun())));
+    }
+    match found[..] {
+        [state] => Ok(state.begun().id.clone()),
         _ if !path.exists() => Err(Failure::usage(format!("{}: no such device or directory", shown(path)))),
         _ => Err(Failure::usage(format!(
             "{}: nothing on it is of a test of power cuts; without --check and --resume a new one begins",

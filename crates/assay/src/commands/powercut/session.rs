@@ -8,8 +8,8 @@ use assay_core::units::grouped;
 use assay_endure::Medium;
 use assay_engine::Control;
 use assay_powercut::{
-    BLOCK, Cannot, Checked, Circumstances, CutKind, CutReport, Ended, Ledger, Leftover, Load, LoadEnd, Place, Round,
-    Seen, fill, judge, look,
+    Answer, BLOCK, Cannot, Checked, Circumstances, CutKind, CutReport, Ended, Ledger, Leftover, Load, LoadEnd, Place,
+    Round, Seen, Target, fill, judge, look,
 };
 use jiff::Timestamp;
 
@@ -23,6 +23,10 @@ use crate::progress::Status;
 
 /// Between two looks for a medium that is not back.
 const LOOK: Duration = Duration::from_secs(1);
+/// A medium may err for this long after it is attached; what errs is read again then.
+const SETTLE: Duration = Duration::from_secs(10);
+/// Rounds in turn that count for nothing, as those in which no cut is seen, after which a test ends.
+const MOST_IDLE: u32 = 3;
 /// A load that goes on for so long after the command ended did not notice a cut.
 const UNNOTICED: Duration = Duration::from_secs(10);
 
@@ -113,7 +117,10 @@ impl Session<'_> {
             _ => None,
         };
         let attached = medium.attached.clone();
-        let round = Round { at: Timestamp::now().to_string(), path: shown(&self.opening.path), attached, flushes };
+        let marked = (self.opening.target == Target::Device)
+            .then(|| self.opening.mark(&mut opened.medium, opened.blocks).is_some());
+        let round =
+            Round { at: Timestamp::now().to_string(), path: shown(&self.opening.path), attached, flushes, marked };
         self.ledger().begin_round(round).map_err(ledger_failure)?;
         let (ledger, stop, path) = (Arc::clone(&self.ledger), self.stop.clone(), shown(&self.opening.path));
         let status = &mut self.status;
@@ -235,6 +242,11 @@ impl Session<'_> {
             return Ok(Some(before));
         }
         let report = checked.report.clone();
+        if let (Some(before), Answer::CannotTell { reason }) = (self.answered_before(), report.answer) {
+            let path = shown(&self.opening.path);
+            tell_wrapped(&format!("{path}: {}; the answer to cut {} stands", reason.title(), before.cut));
+            return Ok(Some(report));
+        }
         self.ledger().checked(checked).map_err(ledger_failure)?;
         Ok(Some(report))
     }
@@ -246,13 +258,16 @@ impl Session<'_> {
         state.cuts().last().filter(|_| !state.is_unchecked()).cloned()
     }
 
-    /// Refuses to go on over what changed since the last cut was checked. `false` where the user ended it.
-    pub(super) fn refuse_changed(&mut self) -> Result<bool, Failure> {
+    /// What changed since the last cut was checked is refused, or, where the user says that it may be written over, noted as not
+    /// known: the next cut is not blamed for it. `false` where the user ended it.
+    pub(super) fn changed(&mut self, may_go: bool) -> Result<bool, Failure> {
         let Some(before) = self.answered_before() else { return Ok(true) };
         let begin = self.ledger().state().begun().clone();
         let looked = self.opening.look(Some(&begin));
         let Some(checked) = self.read(looked) else { return Ok(false) };
-        if before.is_worse_in(&checked.report) {
+        if before.is_worse_in(&checked.report) && may_go {
+            self.ledger().checked(Checked { report: before, failed: checked.failed }).map_err(ledger_failure)?;
+        } else if before.is_worse_in(&checked.report) {
             let path = shown(&self.opening.path);
             return Err(Failure::usage(format!(
                 "{path}: it changed since cut {} was checked, so something else wrote to it; nothing was written; if the \
@@ -265,13 +280,13 @@ impl Session<'_> {
 
     /// Reads the area and judges it. `None` where the user ended it.
     fn read(&mut self, looked: Looked) -> Option<Checked> {
-        let Looked { medium, seen, file_system } = looked;
+        let Looked { mut medium, seen, file_system } = looked;
         let state = self.ledger().state().clone();
         let (stop, path) = (self.stop.clone(), shown(&self.opening.path));
         let status = &mut self.status;
-        let read: Result<Seen, Cannot> = match medium {
-            Err(reason) => Err(reason),
-            Ok(mut medium) => match look(&mut medium, &state, &mut |bytes| {
+        let read: Result<Seen, Cannot> = match &mut medium {
+            Err(reason) => Err(*reason),
+            Ok(medium) => match look(medium, &state, SETTLE, &mut |bytes| {
                 status.show(|| {
                     format!("{path}  reading: {} of {} MiB", bytes >> 20, (state.layout().blocks * BLOCK) >> 20)
                 });
@@ -287,13 +302,25 @@ impl Session<'_> {
         let attached = info.and_then(|medium| medium.attached.as_deref());
         let how = state.round().map_or(CutKind::Unseen, |round| CutKind::of(round, state.ended(), attached));
         let about = Circumstances { at: Timestamp::now().to_string(), how, file_system };
-        Some(judge(&state, read.as_ref().map_err(|reason| *reason), about))
+        let mut checked = judge(&state, read.as_ref().map_err(|reason| *reason), about);
+        // A mark that is older than the round may come back with a write that was lost.
+        let was_bare = state.round().is_some_and(|round| round.marked == Some(false));
+        let told = !matches!(checked.report.answer, Answer::CannotTell { .. });
+        if let Ok(medium) = &mut medium
+            && was_bare
+            && told
+            && self.opening.mark(medium, state.layout().blocks).is_some()
+        {
+            checked.report.answer = Answer::CannotTell { reason: Cannot::WrittenSince };
+        }
+        Some(checked)
     }
 
-    /// Rounds until this many cuts are checked. Returns whether the user ended it before.
+    /// Rounds until as many cuts as asked for count. Returns whether the user ended it before.
     pub(super) fn rounds(&mut self, first: Option<Opened>) -> Result<bool, Failure> {
         let mut opened = first;
-        for cut in 0..self.args.cuts {
+        let (mut cuts, mut idle) = (0, 0);
+        while cuts < self.args.cuts && idle < MOST_IDLE {
             let now = match opened.take() {
                 Some(opened) => opened,
                 None => {
@@ -306,7 +333,8 @@ impl Session<'_> {
             };
             let RoundEnd::Cut(left) = self.round(now)? else { return Ok(true) };
             let Some(report) = self.check(self.args.wait)? else { return Ok(true) };
-            let last = cut + 1 == self.args.cuts;
+            (cuts, idle) = if report.counts() { (cuts + 1, 0) } else { (cuts, idle + 1) };
+            let last = cuts == self.args.cuts || idle == MOST_IDLE;
             if !report.is_answered() {
                 return Ok(false);
             }

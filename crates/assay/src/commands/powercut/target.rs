@@ -1,16 +1,15 @@
 //! What is written and read, opened: a raw device by its permit, or a file of a directory.
 
 use std::fs::File;
-use std::io::{Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use assay_core::text::harmless;
-use assay_device::guard::{HeldDevice, check_raw, signature};
+use assay_device::guard::{HeldDevice, check_raw};
 use assay_device::owned::{Access, Caching, Directory, OwnDir, OwnedError};
 use assay_device::{StorageBelow, Sysroot, TargetInfo, look, look_by_dev};
-use assay_endure::{Attached, reserve};
+use assay_endure::{Attached, Medium, mark_on, reserve};
 use assay_powercut::{BLOCK, Begin, Cannot, FilePlace, FileSystem, GROUP, Place, Target, unit_on};
 use assay_verify::files::{CheckPlan, CheckSettings};
 
@@ -20,8 +19,6 @@ use crate::output::shown;
 /// The directory on a medium, and the file in it.
 pub(super) const DIRECTORY: &str = ".assay-powercut";
 const FILE: &str = "load";
-/// Within the least area: file systems and partition tables have their marks in its front.
-const MARKED: u64 = 4 * GROUP * BLOCK;
 
 /// How a target is opened.
 #[derive(Debug, Clone)]
@@ -72,6 +69,12 @@ impl Opening {
             return self.device(bytes);
         }
         let seen = look(&Sysroot::real(), &self.path)?;
+        if seen.is_memory {
+            return Err(Failure::usage(format!(
+                "{}: it lies in memory, which holds nothing without power; name a directory of a medium",
+                shown(&self.path)
+            )));
+        }
         self.refuse_without_barriers(&seen)?;
         let fail = |error: OwnedError| Failure::environment(error.to_string());
         let directory = Directory::open(&self.path).map_err(fail)?;
@@ -118,18 +121,16 @@ impl Opening {
         Ok(opened)
     }
 
-    /// Refuses a device with the mark of a file system or a partition table: the load of a test leaves none, so that it was
-    /// made since, or came back.
-    pub(super) fn refuse_marked(&self) -> Result<(), Failure> {
-        if self.target != Target::Device {
-            return Ok(());
-        }
-        let held = HeldDevice::to_read(&Sysroot::real(), &self.path)?;
-        // What is behind the area is not written.
-        let (mut file, mut front) = (held.reopen(Caching::Cached)?, Vec::new());
-        let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(MARKED).read_to_end(&mut front));
-        read.map_err(|error| self.failed(&error))?;
-        let Some(mark) = signature(&mut Cursor::new(front)) else { return Ok(()) };
+    /// The mark of a file system or a partition table in the area of a device: the load of a test leaves none, so that it was
+    /// made since, or came back. What is behind the area is not written.
+    pub(super) fn mark(&self, medium: &mut dyn Medium, blocks: u64) -> Option<&'static str> {
+        (self.target == Target::Device).then(|| mark_on(medium, &|block| block < blocks))?
+    }
+
+    /// Refuses a device with such a mark.
+    pub(super) fn refuse_marked(&self, begin: &Begin) -> Result<(), Failure> {
+        let Ok(mut medium) = self.look(Some(begin)).medium else { return Ok(()) };
+        let Some(mark) = self.mark(&mut medium, begin.blocks) else { return Ok(()) };
         let path = shown(&self.path);
         Err(Failure::usage(format!(
             "{path}: it holds {mark}, which is not of the test; nothing was written; if that may be overwritten, add \
