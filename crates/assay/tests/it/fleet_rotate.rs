@@ -96,7 +96,9 @@ fn a_plan_is_carried_out_round_by_round_and_its_records_are_those_of_its_cells()
     let records = place.json(["list", "--json"]);
     let counts = |record: &Value| record["verdict"] != "invalid";
     if records.as_array().unwrap().iter().all(counts) {
-        assert_eq!(report["slots"]["effect"]["runs"], 2, "units changed places: {}", report["slots"]["effect"]);
+        // Two units in two slots in two rounds explain all figures. A figure that does not count leaves a unit in one slot.
+        let why = report["slots"]["effect"]["why"].as_str().unwrap();
+        assert!(["too_few_rounds", "no_swap"].contains(&why), "{}", report["slots"]["effect"]);
         let ranked = run(place.assay(["rank", &format!("plan={plan}"), "--load", "rand-read"]));
         assert!(ranked.stdout.contains('A'), "{}{}", ranked.stdout, ranked.stderr);
     } else {

@@ -68,6 +68,8 @@ fn public_tarball(directory: &Path) {
     for file in ["assay-public", "LICENSE-MIT", "LICENSE-APACHE", "LICENCES-THIRD-PARTY"] {
         fs::write(tree.join(file), format!("{file}\n")).unwrap();
     }
+    fs::create_dir(tree.join("man")).unwrap();
+    fs::write(tree.join("man/assay-public.1"), ".TH assay-public 1\n").unwrap();
     let packed = directory.join(format!("{name}.tar.gz"));
     let status = Command::new("tar").arg("-czf").arg(packed).arg("-C").arg(directory).arg(&name).status();
     assert!(status.unwrap().success());
@@ -92,6 +94,7 @@ fn the_public_instance_is_a_package_of_its_own() {
     let files = asked("assay-public", "-c");
     for file in [
         "./usr/bin/assay-public",
+        "./usr/share/man/man1/assay-public.1.gz",
         "./lib/systemd/system/assay-public.service",
         "./usr/lib/sysusers.d/assay-public.conf",
         "./usr/share/doc/assay-public/third-party.txt.gz",
