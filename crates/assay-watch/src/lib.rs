@@ -3,6 +3,7 @@
 
 mod event;
 mod kept;
+mod medium;
 mod night;
 mod noise;
 mod series;

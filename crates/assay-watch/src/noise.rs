@@ -173,6 +173,12 @@ impl Noise {
         }
         (1.0 + 2.0 * sum) / n
     }
+
+    /// Correlation of the mean of a week with that of the next: of a first-order autoregression.
+    pub(crate) fn of_weeks(&self) -> f64 {
+        let within: f64 = (0..7).map(|night| self.correlation.powi(night)).sum();
+        self.correlation * within.powi(2) / 49.0 / self.of_mean(7)
+    }
 }
 
 /// The deviation of residuals of these sizes: by their median; by their mean where the median is less than half of that, as of a
@@ -299,6 +305,14 @@ mod tests {
         // Two values with correlation r: (1 + r) / 2.
         assert!((noise.of_mean(2) - 0.75).abs() < 1e-12);
         assert!((noise.of_mean(5000) * 5000.0 / inflation(0.5) - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn weeks_are_as_alike_as_their_nights_make_them() {
+        let noise = Noise { correlation: 0.6, ..Noise::assumed(Kind::Rate) };
+        let covariance = |apart: i32| (0..49).map(|at: i32| 0.6f64.powi((apart + at / 7 - at % 7).abs())).sum::<f64>();
+        assert!((noise.of_weeks() - covariance(7) / covariance(0)).abs() < 1e-12);
+        assert!((0.17..0.18).contains(&noise.of_weeks()), "{}", noise.of_weeks());
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Change, Manner, Moved};
+use crate::medium::{Medium, Together};
 use crate::night::{Figure, Kind};
 use crate::noise::{Noise, Point, inflation, mean_celsius, median, share};
-use crate::step::{LOOKED_AT, Step, step};
+use crate::step::{Known, LOOKED_AT, Step, step};
 use crate::trend::{MOST_WEEKS, Slope, Trend, Week, slope, trend};
 
 /// Newest nights that the noise is learned from, at most.
@@ -25,30 +26,6 @@ const MIDDLE_OF: (usize, usize) = (60, 10);
 const QUIETER: f64 = 0.93;
 /// The share of a step found in this way that the figure as it is has to show.
 const SHOWN: f64 = 0.5;
-
-/// A medium has no rare nights where these bring less than this share of the variance, as a mean over its figures, and the figures
-/// together have this number of nights. Normal nights show 0.00 to 0.04, shocks of Student's distribution with three degrees 0.08
-/// to 0.4.
-const NO_RARE_NIGHTS: (f64, usize) = (0.045, 400);
-
-/// What the figures of a medium tell together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Medium {
-    /// Their number.
-    pub(crate) figures: usize,
-    /// Whether its figures have no rare nights: see [`NO_RARE_NIGHTS`].
-    pub(crate) no_rare_nights: bool,
-}
-
-impl Medium {
-    pub(crate) fn of(series: &[Series]) -> Self {
-        let (most, least) = NO_RARE_NIGHTS;
-        let figures = series.len();
-        let tails = series.iter().map(|one| one.own.noise.tails.max(one.apart.noise.tails)).sum::<f64>();
-        let nights = series.iter().map(|one| one.own.noise.nights).sum::<usize>();
-        Self { figures, no_rare_nights: nights >= least && tails < most * figures as f64 }
-    }
-}
 
 /// A threshold that keeps the rate of false alarms of a medium, whatever the number of its figures.
 fn for_figures(threshold: f64, figures: usize) -> f64 {
@@ -103,17 +80,20 @@ impl Look {
     }
 
     /// What is found in the newest night of a level; a slow change only at the end of a week.
-    fn found(&self, recent: &[Point], kind: Kind, medium: Medium, week_is_over: bool) -> Option<Found> {
+    fn found(&self, nights: (&[Point], bool), kind: Kind, medium: &Medium, together: Together) -> Option<Found> {
+        let (recent, week_is_over) = nights;
         let least = kind.least();
         let threshold = for_figures(STEP_THRESHOLD, medium.figures);
-        if let Some(step) = step(recent, &self.noise, least, threshold, medium.no_rare_nights) {
+        let noise = together.noise(&self.noise);
+        let known = Known { no_rare_nights: medium.no_rare_nights, together: together.lasts() };
+        if let Some(step) = step(recent, &noise, least, threshold, known) {
             return Some(Found::Step(step));
         }
         if !week_is_over {
             return None;
         }
         let threshold = for_figures(SLOPE_THRESHOLD, medium.figures);
-        let found = slope(&self.weeks, &self.noise, least, threshold)?;
+        let found = slope(&self.weeks, &noise, least, threshold)?;
         // The newest night has to show at least half of it.
         let reached = recent.last().is_some_and(|point| point.x >= found.before + found.log / 2.0);
         reached.then_some(Found::Slope(found))
@@ -266,11 +246,12 @@ impl Series {
     }
 
     /// What is found in the newest night; a slow change only at the end of a week.
-    pub(crate) fn found(&self, medium: Medium, week_is_over: bool) -> Option<Found> {
-        let own = self.own.found(self.recent(), self.kind, medium, week_is_over);
+    pub(crate) fn found(&self, medium: &Medium, week_is_over: bool) -> Option<Found> {
+        let own = self.own.found((self.recent(), week_is_over), self.kind, medium, medium.own);
         let quieter = self.apart.noise.deviation < QUIETER * self.own.noise.deviation;
         let tells = quieter && self.points.last().is_some_and(|newest| newest.shared.is_some());
-        let other = || self.apart.found(&apart(self.recent(), self.share), self.kind, medium, week_is_over);
+        let nights = || apart(self.recent(), self.share);
+        let other = || self.apart.found((&nights(), week_is_over), self.kind, medium, medium.apart);
         own.or_else(|| other().filter(|found| tells && self.shows(found)))
     }
 
@@ -284,6 +265,11 @@ impl Series {
         let (before, since) = recent.split_at(first);
         let before = &before[before.len().saturating_sub(MIDDLE_OF.0)..];
         (middle(since) - middle(before)) * step.log.signum() >= SHOWN * step.log.abs()
+    }
+
+    /// Its noise as it is, and without what it shares with other loads.
+    pub(crate) fn noises(&self) -> (Noise, Noise) {
+        (self.own.noise, self.apart.noise)
     }
 
     pub(crate) fn newest_day(&self) -> i64 {

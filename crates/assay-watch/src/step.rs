@@ -11,7 +11,7 @@ const LEAST_BEFORE: usize = 10;
 /// Nights that a test looks at.
 pub(crate) const LOOKED_AT: usize = BEFORE + WINDOWS[WINDOWS.len() - 1];
 /// Nights that the noise has to rest on.
-const LEAST_NOISE: usize = 20;
+pub(crate) const LEAST_NOISE: usize = 20;
 /// The most deviations that one night counts in a window of `nights`, so that two bad nights of three are no step. Where nights
 /// are `regular`, the first night of a short window counts in full: it tells most of a step.
 fn far(nights: usize, regular: bool) -> f64 {
@@ -34,7 +34,7 @@ const HALF: f64 = 0.5;
 /// The newest night has to be beyond this share of the change: what is over is no step.
 const NEWEST: f64 = 0.25;
 /// Where nights resemble each other more than this, an excursion lasts: four nights have to be beyond.
-const LASTING: f64 = 0.45;
+pub(crate) const LASTING: f64 = 0.45;
 /// See [`LASTING`].
 const LASTING_NIGHTS: usize = 4;
 /// Nights of a short window, and the deviations of a night that its step has to be large. Smaller steps take longer, and have
@@ -48,10 +48,10 @@ const LONG_FACTOR: f64 = 1.15;
 /// second over *n*².
 const FEW: (f64, f64) = (4.0, 100.0);
 /// How much higher it is where nights resemble each other: this share for each unit of the third power of the correlation, as
-/// high as it may be by one standard error.
-const ALIKE: f64 = 1.9;
-/// The same where nights are regular.
-const ALIKE_REGULAR: f64 = 0.5;
+/// high as it may be by one standard error; and the same where nights are regular.
+const ALIKE: (f64, f64) = (1.9, 0.5);
+/// See [`ALIKE`]; where the figures of a medium tell their correlation together, so that it is better known.
+const ALIKE_TOGETHER: (f64, f64) = (1.0, 0.25);
 /// Nights are regular where the figure has this number of them and its deviation is at most this share of the least change.
 const REGULAR: (usize, f64) = (60, 0.65);
 /// How much higher it is for heavy tails: this share for each unit of [`Noise::tails`].
@@ -77,32 +77,40 @@ pub(crate) struct Step {
     pub(crate) excess: f64,
 }
 
-/// The clearest step within the newest `nights` of a level, of at least the size `least` in either direction. `no_rare_nights`:
-/// the figures of the medium together show none that are far off.
-pub(crate) fn step(nights: &[Point], noise: &Noise, least: f64, threshold: f64, no_rare_nights: bool) -> Option<Step> {
+/// What is known of the noise from all figures of the medium.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Known {
+    /// They show no nights that are far off.
+    pub(crate) no_rare_nights: bool,
+    /// They tell together how alike nights are.
+    pub(crate) together: bool,
+}
+
+/// The clearest step within the newest `nights` of a level, of at least the size `least` in either direction.
+pub(crate) fn step(nights: &[Point], noise: &Noise, least: f64, threshold: f64, known: Known) -> Option<Step> {
     if noise.nights < LEAST_NOISE {
         return None;
     }
     let (enough, narrow) = REGULAR;
-    let known = noise.nights >= enough && noise.deviation <= narrow * least;
-    let regular = no_rare_nights && known && noise.correlation > LASTING;
-    let threshold = threshold_for(noise, least, threshold, regular);
+    let plain = known.no_rare_nights && noise.nights >= enough && noise.deviation <= narrow * least;
+    let regular = plain && noise.correlation > LASTING;
+    let alike = if known.together { ALIKE_TOGETHER } else { ALIKE };
+    let threshold = threshold_for(noise, least, threshold, if regular { alike.1 } else { alike.0 });
     let level = Nights::of(nights, noise, regular);
     let windows = WINDOWS.into_iter().take_while(|window| window + LEAST_BEFORE <= nights.len());
     let found = windows.filter_map(|window| level.split(nights.len() - window, least, threshold));
     found.max_by(|a, b| a.excess.total_cmp(&b.excess))
 }
 
-/// The threshold for this noise; `plain` is that of narrow, independent, normal nights.
-fn threshold_for(noise: &Noise, least: f64, plain: f64, regular: bool) -> f64 {
+/// The threshold for this noise; `plain` is that of narrow, independent, normal nights, `alike` one of [`ALIKE`].
+fn threshold_for(noise: &Noise, least: f64, plain: f64, alike: f64) -> f64 {
     let (most, from, to) = WIDE;
     let wide = most * ((noise.deviation / least - from) / (to - from)).clamp(0.0, 1.0);
     let nights = noise.nights as f64;
     let few = FEW.0 / nights + FEW.1 / nights.powi(2);
     // Bartlett 1946.
-    let alike = noise.correlation + ((1.0 - noise.correlation.powi(2)) / nights).sqrt();
-    let of_alike = if regular { ALIKE_REGULAR } else { ALIKE } * alike.powi(3);
-    (plain + wide) * (1.0 + few + of_alike + HEAVY * noise.tails)
+    let correlation = noise.correlation + ((1.0 - noise.correlation.powi(2)) / nights).sqrt();
+    (plain + wide) * (1.0 + few + alike * correlation.powi(3) + HEAVY * noise.tails)
 }
 
 /// The nights of a level as at one temperature.
@@ -215,25 +223,35 @@ mod tests {
     #[test]
     fn a_step_is_placed_at_its_first_night_and_two_nights_are_none() {
         let all = points((0..64).map(|day| if day >= 60 { 0.12 } else { 0.0 }));
-        let found = step(&all, &noise(), 0.05, 4.5, false).unwrap();
+        let found = step(&all, &noise(), 0.05, 4.5, Known::default()).unwrap();
         assert_eq!(found.first_day, 60);
         assert!((found.log - 0.12).abs() < 1e-9, "{found:?}");
         let all = points((0..62).map(|day| if day >= 60 { 5.0 } else { 0.0 }));
-        assert_eq!(step(&all, &noise(), 0.05, 4.5, false), None);
+        assert_eq!(step(&all, &noise(), 0.05, 4.5, Known::default()), None);
     }
 
     #[test]
     fn a_small_step_is_none_however_sure_it_is() {
         let all = points((0..90).map(|day| if day >= 60 { 0.04 } else { 0.0 }));
         let sure = Noise { deviation: 0.005, ..noise() };
-        assert!(step(&all, &sure, 0.03, 4.5, false).is_some());
-        assert_eq!(step(&all, &sure, 0.05, 4.5, false), None);
+        assert!(step(&all, &sure, 0.03, 4.5, Known::default()).is_some());
+        assert_eq!(step(&all, &sure, 0.05, 4.5, Known::default()), None);
+    }
+
+    #[test]
+    fn a_correlation_that_figures_tell_together_needs_less() {
+        let alike = Noise { correlation: 0.6, ..noise() };
+        let all = points((0..65).map(|day| if day >= 60 { 0.13 } else { 0.0 }));
+        let excess = |known| step(&all, &alike, 0.05, 3.0, known).map_or(0.0, |step| step.excess);
+        let of = |no_rare_nights, together| excess(Known { no_rare_nights, together });
+        assert!(of(false, false) > 1.0 && of(false, true) > 1.2 * of(false, false));
+        assert!(of(true, true) > 1.02 * of(true, false) && of(true, false) > of(false, true));
     }
 
     #[test]
     fn what_got_better_is_found_with_its_sign() {
         let all = points((0..70).map(|day| if day >= 65 { -0.2 } else { 0.0 }));
-        assert!(step(&all, &noise(), 0.05, 4.5, false).unwrap().log < -0.1);
+        assert!(step(&all, &noise(), 0.05, 4.5, Known::default()).unwrap().log < -0.1);
     }
 
     #[test]
@@ -241,14 +259,14 @@ mod tests {
         let alike = Noise { correlation: 0.6, ..noise() };
         let shock = |day: i32| if day >= 60 { 0.18 * 0.6f64.powi(day - 60) } else { 0.0 };
         for last in 63..75 {
-            assert_eq!(step(&points((0..last).map(shock)), &alike, 0.05, 4.2, false), None, "night {last}");
+            assert_eq!(step(&points((0..last).map(shock)), &alike, 0.05, 4.2, Known::default()), None, "night {last}");
         }
         // Each of five nights that follow nights that were missed tells more than if it followed at once.
         let mut apart = points((0..65).map(|day| if day >= 60 { 0.11 } else { 0.0 }));
-        let near = step(&apart, &alike, 0.05, 3.0, false).unwrap();
+        let near = step(&apart, &alike, 0.05, 3.0, Known::default()).unwrap();
         for (at, point) in apart.iter_mut().enumerate().skip(60) {
             point.day += 3 * (at as i64 - 60);
         }
-        assert!(step(&apart, &alike, 0.05, 3.0, false).unwrap().excess > near.excess);
+        assert!(step(&apart, &alike, 0.05, 3.0, Known::default()).unwrap().excess > near.excess);
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Change;
 use crate::noise::{Noise, Point, mean_celsius, median};
+use crate::step::LASTING;
 
 /// Nights of a week that has a median, at least.
 const LEAST_NIGHTS: usize = 3;
@@ -22,6 +23,9 @@ const DRAWS: usize = 199;
 const OF_MEDIAN: f64 = 1.2;
 /// How much higher the threshold is for few weeks: this many over their number.
 const FEW: f64 = 2.0;
+/// Nights wider than this many times the least change are so wide that many spans reach it by chance; where they are alike, too,
+/// the threshold is higher.
+const WIDE: f64 = 1.3;
 const DAYS_OF_YEAR: f64 = 365.25;
 
 /// The nights of a week.
@@ -161,11 +165,17 @@ pub(crate) fn slope(weeks: &[Week], noise: &Noise, least: f64, threshold: f64) -
     found.max_by(|a, b| (a.log / a.error).total_cmp(&(b.log / b.error)))
 }
 
+/// By how much the error of a slope is larger where nights are alike, since weeks are, too.
+fn of_alike(noise: &Noise) -> f64 {
+    if noise.correlation > LASTING { (1.0 + 2.0 * noise.of_weeks()).sqrt() } else { 1.0 }
+}
+
 fn of_span(weeks: &[Week], noise: &Noise, least: f64, threshold: f64) -> Option<Slope> {
     if weeks.len() < LEAST_WEEKS {
         return None;
     }
-    let threshold = threshold * (1.0 + FEW / weeks.len() as f64);
+    let alike = if noise.deviation > WIDE * least { of_alike(noise) } else { 1.0 };
+    let threshold = threshold * (1.0 + FEW / weeks.len() as f64) * alike;
     let places = places(weeks, noise);
     let slope = theil_sen(&places)?;
     let days = weeks.last()?.day - weeks.first()?.day;
@@ -223,6 +233,45 @@ mod tests {
         let places = [(0.0, 0.0, 0), (1.0, 1.0, 0), (2.0, 50.0, 1), (3.0, 51.0, 1)];
         assert_eq!(theil_sen(&places), Some(1.0));
         assert_eq!(theil_sen(&places[..1]), None);
+    }
+
+    #[test]
+    fn the_error_of_a_slope_is_that_of_weeks_that_are_alike() {
+        // Of 4,000 series: the slope through the means of 26 weeks of nights that are alike by 0.6.
+        let noise = Noise { deviation: 1.0, correlation: 0.6, ..Noise::assumed(Kind::Rate) };
+        let (mut random, mut squares) = (Generator::new(8), 0.0);
+        let mut stated = 0.0;
+        for _ in 0..4000 {
+            let mut night = random.normal();
+            let mut week = |at: i32| {
+                let mut mean = 0.0;
+                for _ in 0..7 {
+                    night = 0.6 * night + 0.8 * random.normal();
+                    mean += night / 7.0;
+                }
+                (f64::from(at) * 7.0, mean, 0)
+            };
+            let places: Vec<Place> = (0..26).map(&mut week).collect();
+            squares += theil_sen(&places).unwrap().powi(2) / 4000.0;
+            stated = plain_error(&places, &noise) * of_alike(&noise);
+        }
+        // Medians of weeks have up to 1.2 times the variance of means; lines by pairs have 1.05 times that of least squares.
+        assert!((0.95..1.1).contains(&(stated / squares.sqrt())), "{stated} {}", squares.sqrt());
+    }
+
+    #[test]
+    fn of_wide_nights_that_are_alike_more_is_needed() {
+        let least = 0.05;
+        let found = |of_least: f64, correlation: f64| {
+            let noise = Noise { deviation: of_least * least, correlation, ..Noise::assumed(Kind::Rate) };
+            let mut weeks = weeks((0..26).map(|_| (0.0, 0)));
+            let places = places(&weeks, &noise);
+            // A line that exceeds the threshold of narrow nights by 8 %.
+            let slope = 1.08 * 4.0 * (1.0 + FEW / 26.0) * plain_error(&places, &noise);
+            weeks.iter_mut().for_each(|week| week.x = slope * week.day);
+            of_span(&weeks, &noise, least, 4.0).is_some()
+        };
+        assert!(found(WIDE - 0.01, 0.6) && found(WIDE + 0.01, LASTING) && !found(WIDE + 0.01, 0.6));
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Manner, Moved, What};
+use crate::medium::Medium;
 use crate::night::{Condition, Conditions, Figure, Night};
 use crate::noise::median;
-use crate::series::{Found, Level, Medium, Series};
+use crate::series::{Found, Level, Series};
 
 /// Kelvin from the mean temperature of a level that are another condition.
 const OTHER_TEMPERATURE: f64 = 15.0;
@@ -161,9 +162,9 @@ impl Watch {
             pushed.push((at, over));
         }
         self.note_shared(&pushed);
-        let medium = Medium::of(&self.series);
+        let medium = Medium::of(&self.series.iter().map(Series::noises).collect::<Vec<_>>());
         let found = |series: &[Series], places: &[(usize, bool)]| -> Vec<(usize, bool, Found)> {
-            let each = places.iter().filter_map(|(at, over)| Some((*at, *over, series[*at].found(medium, *over)?)));
+            let each = places.iter().filter_map(|(at, over)| Some((*at, *over, series[*at].found(&medium, *over)?)));
             each.collect()
         };
         let mut all = found(&self.series, &pushed);

@@ -131,7 +131,7 @@ impl Row {
         let mut rows = Vec::new();
         for spread in [0.01, 0.03, 0.05, 0.10] {
             for correlation in [0.0, 0.3, 0.6] {
-                rows.push(Self { spread, correlation, missed_aim: spread > 0.04 && correlation > 0.5, ..QUIET });
+                rows.push(Self { spread, correlation, ..QUIET });
             }
         }
         let all = Self { missed: 0.1, season: Some((0.002, true)), kernel: Some(0.92), ..QUIET };
@@ -148,7 +148,7 @@ impl Row {
         }
         let step = Truth::Step(0.9, 5);
         for correlation in [0.0, 0.3, 0.6] {
-            rows.push(Self { correlation, truth: step, missed_aim: correlation > 0.2, ..QUIET });
+            rows.push(Self { correlation, truth: step, ..QUIET });
         }
         rows.push(Self { tails: Tails::Heavy, truth: step, missed_aim: true, ..QUIET });
         rows.push(Self { missed: 0.1, truth: step, missed_aim: true, ..QUIET });
@@ -156,14 +156,14 @@ impl Row {
         rows.push(Self { spread: 0.05, truth: Truth::Step(0.8, 5), ..QUIET });
         let fall = Truth::Fall(0.8, 120);
         for (spread, correlation) in [(0.01, 0.3), (0.03, 0.0), (0.03, 0.3), (0.03, 0.6), (0.05, 0.3)] {
-            let missed_aim = correlation > 0.5 || spread > 0.04;
+            let missed_aim = spread > 0.04;
             rows.push(Self { spread, correlation, truth: fall, missed_aim, ..QUIET });
         }
         rows.push(Self { tails: Tails::Heavy, truth: fall, ..QUIET });
         rows.push(Self { kernel: Some(0.92), truth: fall, missed_aim: true, ..QUIET });
         let tails = Truth::Tails(2.0, 90);
         for (spread, correlation) in [(0.03, 0.3), (0.05, 0.6), (0.10, 0.6)] {
-            rows.push(Self { spread, correlation, truth: tails, missed_aim: spread > 0.04, ..QUIET });
+            rows.push(Self { spread, correlation, truth: tails, ..QUIET });
         }
         rows.extend(Self::odd_rows());
         rows
