@@ -298,7 +298,7 @@ impl fmt::Display for Target {
 
 // Results by version: a record of each, in `data/benchmarks`, and what changed since the version before.
 //
-// A version is the commit that was measured. Figures of two machines say nothing of a change, so that a record is compared
+// A version is the commit that was measured. Figures of two machines say nothing about a change, so that a record is compared
 // with the last one from a machine like this.
 
 /// Adds the scores to the record of this version, replacing scores of the same names, and prints the changes since the
@@ -309,7 +309,7 @@ pub(crate) fn keep_and_compare(scores: &[Score]) {
     }
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/benchmarks");
     let version = version();
-    // A record says nothing of who measured: names of hosts stay at home.
+    // A record says nothing about who measured: names of hosts stay at home.
     let host = Host { hostname: None, ..assay_device::host(&Sysroot::real()) };
     let kept = read_kept(&directory, &host);
     if let Some((_, before)) = kept.iter().rfind(|(_, record)| record.tool.version != version) {

@@ -3,7 +3,7 @@
 //!
 //! Splits of the same five runs are not independent, and the interval of a share (Wilson, for independent answers) is
 //! narrower than it should be. A program that never answers would make no errors: different media are therefore
-//! compared by the same runs, and have to be told apart. `ASSAY_SPLITS=DIR` keeps the records there, and uses records
+//! compared by the same runs, and have to be distinguished. `ASSAY_SPLITS=DIR` keeps the records there, and uses records
 //! that are already there instead of measuring.
 
 use std::collections::BTreeMap;

@@ -62,7 +62,7 @@ pub fn wall_clock() -> String {
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A time limit, looked at several times a second. It counts only time in which this process ran: a stop (Ctrl-Z,
-/// a frozen container) says nothing of the medium and counts as [`Timeout::MOST`].
+/// a frozen container) says nothing about the medium and counts as [`Timeout::MOST`].
 #[derive(Debug, Clone)]
 pub struct Timeout {
     limit: Duration,

@@ -51,7 +51,7 @@ pub(crate) struct Groups<'a> {
     made: usize,
     group: Group,
     /// The lines of the record before, and how many before it had them: a page may have run several reports together in
-    /// one line, and the text alone does not tell them apart.
+    /// one line, and the text alone does not distinguish them.
     before: Option<((usize, usize), u32)>,
     shared: usize,
 }

@@ -48,7 +48,7 @@ impl Held {
 pub(crate) enum Beside {
     /// The output tells its load but for the page cache and syncs.
     Cache,
-    /// It tells nothing of it.
+    /// It tells nothing about it.
     Load,
 }
 

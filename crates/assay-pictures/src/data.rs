@@ -67,7 +67,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) unit: String,
 }
 
-/// Records with names that tell them apart.
+/// Records with names that distinguish them.
 pub(crate) fn subjects(records: &[Observation]) -> Vec<Subject<'_>> {
     // That all are published stands in the subtitle.
     let all_published = records.iter().all(Observation::is_published);

@@ -253,7 +253,7 @@ impl OutlineBuilder for Pen {
 
 // Pictures one after the other: a GIF, the steps of a slider, or a sheet with all of them.
 
-/// Pictures of one size with what tells them apart.
+/// Pictures of one size with what distinguishes them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Film {
     /// What the frames differ in and the frames, in order; never empty.

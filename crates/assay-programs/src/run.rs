@@ -33,11 +33,11 @@ pub fn run(fitted: &Fitted, work: &Work) -> Result<Done, ProgramTrouble> {
 
 /// Share of its time in which what a program writes has to reach the medium; the rest is for all else that it does.
 const WRITING: f64 = 0.7;
-/// Fewer writes than this say nothing of a stream.
+/// Fewer writes than this say nothing about a stream.
 const LEAST_WRITES: u32 = 16;
-/// Fewer files or transactions than this say nothing of small files.
+/// Fewer files or transactions than this say nothing about small files.
 const LEAST_FILES: u32 = 10;
-/// Fewer rows than this say nothing of a database.
+/// Fewer rows than this say nothing about a database.
 const LEAST_ROWS: u32 = 10;
 /// A smaller tree has hardly any files.
 const LEAST_TREE: u64 = 512 << 10;

@@ -168,7 +168,7 @@ pub(crate) async fn withdraw(State(app): Shared, Named(id): Named, headers: Head
     let kept = find(&app, id.clone()).await?;
     let key = headers.get("withdrawal-key").and_then(|key| key.to_str().ok());
     let owns = match key {
-        // What is compared are hashes: how long that takes says nothing of the key.
+        // What is compared are hashes: how long that takes says nothing about the key.
         Some(key) => hash_of(key.trim()) == kept.withdrawal,
         None => account(&app, &headers).await? == kept.account,
     };

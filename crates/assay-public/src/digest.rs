@@ -57,7 +57,7 @@ struct DigestFigure<'a> {
     /// Title of the load.
     #[serde(borrow)]
     load: Cow<'a, str>,
-    /// The same where it is told apart from others of the record.
+    /// The same where it is distinguished from others of the record.
     #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
     apart: Cow<'a, str>,
     /// Operations per second and their interval.
@@ -115,7 +115,7 @@ impl DigestFigure<'_> {
 pub struct Figure {
     /// Title of the load.
     pub load: Text,
-    /// The same where it is told apart from others of the record.
+    /// The same where it is distinguished from others of the record.
     pub apart: Text,
     /// Operations per second and their interval; none where it is unknown.
     pub iops: Option<(f64, Option<f64>, Option<f64>)>,

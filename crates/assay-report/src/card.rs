@@ -39,7 +39,7 @@ fn add_head(page: &mut Page, record: &Presented<'_>) {
     let title = page.style.fold(&record.title);
     let kind = record.kind;
     let unit = Some(shorten(&record.unit, UNIT)).filter(|unit| !unit.is_empty());
-    // A medium that says nothing of itself is titled by its kind already.
+    // A medium that says nothing about itself is titled by its kind already.
     let corner: Vec<String> =
         Some(kind).filter(|kind| !title.starts_with(kind)).map(str::to_owned).into_iter().chain(unit).collect();
     let corner = corner.join(" · ");

@@ -328,7 +328,7 @@ pub(crate) fn known(measurement: &Measurement, wish: f64) -> bool {
     };
     let counted = measurement.repeats.iter().filter(|r| r.outcome == Outcome::Completed);
     let operations: u64 = counted.map(|r| r.operations).sum();
-    // Fewer tell nothing of whether the queue was as deep as asked for.
+    // Fewer tell nothing about whether the queue was as deep as asked for.
     reached(measurement, wish)
         && operations >= measurement.workload.depth() * EDGE_OPERATIONS
         && !measurement.warnings.iter().any(|w| doubtful(&w.finding))

@@ -224,7 +224,7 @@ fn repeat_rates(repeat: &Repeat, ramp_ns: u64) -> Vec<f64> {
 // Work for a joule, where power is known.
 
 /// Which power counts: what the user measures, then what the board measures, then the processor
-/// alone. Values read by eye say nothing of a moment.
+/// alone. Values read by eye say nothing about a moment.
 const ORDER: [&str; 3] = ["command", "hwmon", "rapl"];
 
 /// Fills in the work for a joule from the mean power in each repeat.

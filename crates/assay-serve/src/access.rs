@@ -40,7 +40,7 @@ impl Secret {
         &self.0
     }
 
-    /// Whether another text is the same. The time that this takes says nothing of where they differ.
+    /// Whether another text is the same. The time that this takes says nothing about where they differ.
     #[must_use]
     pub fn is(&self, other: &str) -> bool {
         blake3::hash(self.0.as_bytes()) == blake3::hash(other.as_bytes())

@@ -86,7 +86,7 @@ pub(crate) fn file(program: &dyn Program, label: &str) -> Result<Response, Refus
     Ok((headers, Body::from(kept.file)).into_response())
 }
 
-/// The form of a plan; where it is filled in, what the plan would tell apart, and the button that keeps it.
+/// The form of a plan; where it is filled in, what the plan would distinguish, and the button that keeps it.
 pub(crate) fn new(app: &App, pairs: &Pairs) -> Result<Response, Refusal> {
     let found = match NEW_PLAN.is_asked(pairs) {
         false => Ok(None),

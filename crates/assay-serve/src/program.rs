@@ -91,11 +91,11 @@ pub struct KeptPlan {
 pub struct NewPlan {
     /// Its label.
     pub label: String,
-    /// What it takes and what it would tell apart, as text.
+    /// What it takes and what it would distinguish, as text.
     pub outlook: String,
 }
 
-/// Groups of a comparison on a page: more cannot be told apart in a picture, and are rather ranked.
+/// Groups of a comparison on a page: more cannot be distinguished in a picture, and are rather ranked.
 pub const MOST_COMPARED: usize = 6;
 
 /// The program behind the pages. Each function may take as long as the command does; it is called on a thread of its own.

@@ -86,7 +86,7 @@ impl RunVariance {
     /// A unit with runs on `n` days gives `n - 1` degrees of freedom ([`crate::days`]). The prior includes the mean
     /// error that repeats leave in a day, as the means of days do. It is left out if enough days are known to be
     /// different, or if days differ by more than the prior. Runs on a disturbed host differ by 30 %, and with the prior
-    /// 23 of 100 pairs of equal units, each measured on two days, were told apart (simulated below).
+    /// 23 of 100 pairs of equal units, each measured on two days, were distinguished (simulated below).
     #[must_use]
     pub fn of<'a>(units: impl IntoIterator<Item = Vec<RunOfDay<'a>>>) -> Self {
         Self::of_days(units.into_iter().map(days))
@@ -415,7 +415,7 @@ mod tests {
         assert_eq!((further_unit(0.95, 0, 0.0, None), further_unit(1.0, 3, 0.0, Some(0.01))), (None, None));
     }
 
-    /// The share of 4,000 pairs of equal units that are told apart, with `n` and `m` runs, each on a day of its own.
+    /// The share of 4,000 pairs of equal units that are distinguished, with `n` and `m` runs, each on a day of its own.
     fn told_apart(n: usize, m: usize, deviation: f64) -> f64 {
         const NAMES: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
         let mut random = Lehmer::new(17);
@@ -591,7 +591,7 @@ mod tests {
 
     const NAMES: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
 
-    /// The share of 4,000 pairs of equal units that are told apart, where days vary by deviations `a` and `b`.
+    /// The share of 4,000 pairs of equal units that are distinguished, where days vary by deviations `a` and `b`.
     fn two_units_told_apart((n, m): (usize, usize), (a, b): (f64, f64)) -> f64 {
         let mut random = Lehmer::new(23);
         let wrong = (0..4000).filter(|_| {

@@ -258,7 +258,7 @@ pub(crate) fn pending_on(target: &Path) -> Vec<(Pending, PathBuf)> {
     }
     let mut devices = readable_under(target);
     confirm(&journals, &mut devices);
-    // One that cannot be read says nothing of this device.
+    // One that cannot be read says nothing about this device.
     let traces = journals.iter().filter_map(|journal| Traces::from_journal(journal).ok());
     traces
         .filter_map(|traces| {

@@ -335,7 +335,7 @@ pub(super) fn run(
     )
 }
 
-// Which models the comparison tells apart. No race and no purchase contradicts it.
+// Which models the comparison distinguishes. No race and no purchase contradicts it.
 
 /// The verdicts of `assay compare --by model` on pairs of models.
 #[derive(Debug, Clone, Default)]

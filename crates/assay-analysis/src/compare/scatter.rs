@@ -1,5 +1,5 @@
 //! What two sides can be asked, by how much their values scatter (from day to day, from unit to unit, about their mean),
-//! how many units or runs would tell them apart, and how runs of one unit differ without any change.
+//! how many units or runs would distinguish them, and how runs of one unit differ without any change.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) fn variance_of_days(first: &GroupFigure, second: &GroupFigure) -> Run
 ///
 /// The assumed variance of days is much smaller than the effect of a disturbed host on the runs of an hour. Real runs
 /// of one medium that differ by factors of 1.2 to 4 were split into two groups, and with that variance alone 6 to 12 of
-/// 100 loads were told apart.
+/// 100 loads were distinguished.
 pub(super) fn runs_of_a_day(first: &GroupFigure, second: &GroupFigure, level: f64) -> Option<f64> {
     let all: [Vec<Day<'_>>; 2] = [first, second].map(|side| runs(side).flat_map(days::days).collect());
     let of_day = |day: &Day<'_>| day.runs.iter().map(|run| log_mean(run.values)).collect::<Vec<f64>>();
@@ -212,7 +212,7 @@ pub(super) fn needed_of_models(
 
 // Runs against a series of runs: by how much runs of one unit at one host differ without any change.
 //
-// The repeats of two single runs say nothing of what one more run of the same build would do: where runs differ by 3 to 5 %
+// The repeats of two single runs say nothing about what one more run of the same build would do: where runs differ by 3 to 5 %
 // and repeats by 1 %, 5 to 14 of 100 unchanged builds fail a limit. Three runs of one side show it.
 
 /// Fewest runs of a side whose spread decides, and fewest days if the other side has a day of its own.

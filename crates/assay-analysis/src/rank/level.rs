@@ -348,7 +348,7 @@ pub(super) fn estimate(ranked: &Ranked, level: f64) -> Estimate {
     }
 }
 
-/// Equal units are copies and say nothing of the next one.
+/// Equal units are copies and say nothing about the next one.
 fn further_unit(model: &ModelFit, level: f64) -> Option<(f64, f64)> {
     let copies = model.variance.is_some_and(|variance| variance <= 0.0);
     assay_stats::variation::further_unit(level, model.units.len(), model.mean, model.variance).filter(|_| !copies)

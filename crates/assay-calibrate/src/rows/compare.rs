@@ -41,7 +41,7 @@ pub(super) fn null(name: String, truth: Truth, design: Design, second: Second) -
     CalibrationRow::new(name, ERROR, move |seed| Ok(equals(&groups(&truth, &design, second, seed)?)))
 }
 
-/// Equal models, told apart by their units.
+/// Equal models, distinguished by their units.
 fn null_models(name: String, units: Units, run: f64, design: Design) -> CalibrationRow {
     let truth = equal(2, units, run);
     CalibrationRow::new(name, ERROR, move |seed| {

@@ -113,7 +113,7 @@ fn races() -> Vec<CalibrationRow> {
     ]
 }
 
-/// The cheapest of a tie is any of it: prices say nothing of speed.
+/// The cheapest of a tie is any of it: prices say nothing about speed.
 fn member(race: &Finished, seed: u64) -> Option<(&str, f64)> {
     let Some(Ended::Tied(models, loss)) = &race.last.ended else { return None };
     let at = Dice::new(seed ^ 1).below(models.len() as u64);

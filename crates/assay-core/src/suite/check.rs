@@ -36,7 +36,7 @@ pub struct SuiteError {
 /// A repeat of a suite that ends when enough is known is this part of one that does not, and there may be this many
 /// times as many.
 pub const PARTS: u32 = 3;
-/// Fewer repeats tell nothing of how well a figure is known: the t quantile of two is 12.7.
+/// Fewer repeats tell nothing about how well a figure is known: the t quantile of two is 12.7.
 pub const LEAST_REPEATS: u32 = 3;
 /// More looks at an interval than three times as many would need a wider one.
 pub const MOST_WITH_ENOUGH: u32 = 5;

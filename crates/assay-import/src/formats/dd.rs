@@ -525,7 +525,7 @@ fn said(line: Option<&str>) -> Option<Op> {
 
 /// The direction by the heading above a result, or by the summary below, where a script shows no command.
 fn words_around(text: &Text, at: usize) -> Option<Op> {
-    // The heading of the next result tells nothing of this one.
+    // The heading of the next result tells nothing about this one.
     let heads = |line: &usize| next_filled(text, *line).is_some_and(|next| records(text.line(next)).is_some());
     let below = next_filled(text, at).filter(|line| !heads(line)).map(|line| text.line(line));
     // A line below tells of this result only where it speaks of dd.

@@ -207,7 +207,7 @@ fn report(text: &str) -> Option<Report> {
         report.findings.push(Finding::SourceIncomplete { missing: Missing::lines(&[], &[Detail::Verdict]) });
     }
     report.figures = speeds(text, &mut check);
-    // Speeds alone say nothing of errors.
+    // Speeds alone say nothing about errors.
     report.verification = Some(check).filter(|_| !verdict_lost || counted);
     Some(report)
 }

@@ -157,7 +157,7 @@ fn report(value: &Value) -> Report {
     add("temperature_celsius", &value["temperature"]["current"]);
     add("power_on_hours", &value["power_on_time"]["hours"]);
     add("power_cycles", &value["power_cycle_count"]);
-    // Firmware alone says nothing of the state: without the rest there is no health.
+    // Firmware alone says nothing about the state: without the rest there is no health.
     if value["smart_status"].is_object() || value["temperature"].is_object() {
         add("firmware", &value["firmware_version"]);
     }

@@ -149,7 +149,7 @@ impl Misaddress {
     /// Whether a part of the addresses loses its writes, and no data are found where they were not sent. Then every
     /// affected operation lands outside of the announced addresses, or every read lands there or at one constant
     /// distance in a part that keeps its own data. A fake whose addresses have no memory there does exactly the same,
-    /// so no test can tell them apart.
+    /// so no test can distinguish them.
     pub(super) fn is_a_hole(&self, announced_bytes: u64) -> bool {
         let Self::Line { bit, fault: LineFault::Inverted, range, on } = self else { return false };
         let line = SECTOR_BYTES << bit;

@@ -137,7 +137,7 @@ pub(super) fn working_days(plot: &mut Plot) {
     }
 }
 
-/// Two units over days that each resemble the day before. The documents (compare.md) say that such units are told apart
+/// Two units over days that each resemble the day before. The documents (compare.md) say that such units are distinguished
 /// falsely, so intervals and verdicts on them are counted and not held against the program.
 pub(super) fn days_alike(plot: &mut Plot) {
     let units = one_model(&mut plot.world, 2);

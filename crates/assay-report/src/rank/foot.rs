@@ -63,7 +63,7 @@ fn deviation(deviation: Option<f64>) -> String {
     deviation.map_or_else(|| "unknown".to_owned(), |d| format!("{} %", fixed(words::cv(d), 1)))
 }
 
-/// What these units could have told apart.
+/// What these units could have distinguished.
 pub(super) fn resolution(ranking: &LoadRanking) -> Option<String> {
     let ratio = ranking.smallest_ratio?;
     let percent = (ratio - 1.0) * 100.0;

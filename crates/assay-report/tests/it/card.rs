@@ -242,7 +242,7 @@ fn classes_are_judged_by_the_low_end_of_the_interval() {
     let text = words(&record);
     assert!(text.contains("not met: U3 (sequential write 14.4 of 30.0 MB/s)"), "{text}");
     assert!(text.contains("not testable on this host: A2"), "{text}");
-    // What the bus ended says nothing of the medium.
+    // What the bus ended says nothing about the medium.
     record.measurements.iter_mut().for_each(|m| m.bus_limited = true);
     assert!(words(&record).contains("beyond this bus: U3"), "{}", words(&record));
     // One repeat has no bounds, and a virtual disk no class.

@@ -131,7 +131,7 @@ impl Fit {
         self.models.iter().map(ModelFit::entrant).collect()
     }
 
-    /// Whether units were told apart from the slots they were in.
+    /// Whether units were distinguished from the slots they were in.
     #[must_use]
     pub fn units_known(&self) -> bool {
         !self.slots.is_empty()

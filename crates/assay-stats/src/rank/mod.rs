@@ -1,5 +1,5 @@
 //! From repeats on many units to statements about models: components of variance, a ranking with
-//! ties, odd units, bus ceilings, failures, and what a campaign can tell apart before it starts.
+//! ties, odd units, bus ceilings, failures, and what a campaign can distinguish before it starts.
 //!
 //! Everything is on logarithms, where effects are ratios: a 5 % unit stays 5 % at every block size,
 //! and the order of operations per second is the reverse of that of seconds per operation.

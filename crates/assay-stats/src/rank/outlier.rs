@@ -83,7 +83,7 @@ pub struct Oddities {
 
 /// Looks for odd units in models of two and more, with the chance `alpha` of any false alarm among all of them.
 ///
-/// Where units were not told apart from their slots ([`super::Fit::units_known`]), it is the unit or the slot
+/// Where units were not distinguished from their slots ([`super::Fit::units_known`]), it is the unit or the slot
 /// that is odd.
 #[must_use]
 pub fn odd_units(models: &[ModelFit], alpha: f64) -> Oddities {

@@ -1,4 +1,4 @@
-//! What a campaign will be able to tell apart, before it starts.
+//! What a campaign will be able to distinguish, before it starts.
 //!
 //! The studentized range: Tukey (1953), "The problem of multiple comparisons". Its distribution is
 //! integrated directly; both integrands are analytic and fall off at both ends, where the

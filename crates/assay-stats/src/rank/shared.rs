@@ -223,7 +223,7 @@ impl Equations {
             .zip(&x)
             .map(|(row, x_row)| x_row * row.iter().zip(&x).map(|(m, x)| m * x).sum::<f64>())
             .sum();
-        // What the ridge alone holds is what the design says nothing of. Where the units of a model differ in it, their
+        // What the ridge alone holds is what the design says nothing about. Where the units of a model differ in it, their
         // spread shows it already.
         let unknown: f64 = x.iter().map(|x| (self.ridge * x).powi(2)).sum();
         let shown = (a.spread + b.spread) * self.ridge.powi(2);

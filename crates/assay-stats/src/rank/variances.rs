@@ -46,7 +46,7 @@ pub fn moderated(own: Spread, pool: f64, prior: f64) -> f64 {
 }
 
 /// What a model is tested with: its moderated variance, and the pooled one at least. Units that happen to be alike, as
-/// three of one kind of a model that is sold with two, say nothing of the next ones.
+/// three of one kind of a model that is sold with two, say nothing about the next ones.
 #[must_use]
 pub(crate) fn cautious(own: Spread, pool: f64, prior: f64) -> f64 {
     moderated(own, pool, prior).max(pool)

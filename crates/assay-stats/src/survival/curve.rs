@@ -276,7 +276,7 @@ mod tests {
             let seen = curve.quantile(0.5, 0.95);
             median += u32::from(seen.low <= time(0.5) && seen.high.is_none_or(|high| high >= time(0.5)));
         }
-        // A time that hardly any campaign reaches says nothing of the method.
+        // A time that hardly any campaign reaches says nothing about the method.
         let share = |at: usize| if known[at] < 200 { 1.0 } else { f64::from(held[at]) / f64::from(known[at]) };
         ((0..5).map(share).collect(), f64::from(median) / 2000.0)
     }

@@ -183,7 +183,7 @@ fn reach(checked: u64, announced: u64, scope: &Scope) -> Reach {
 fn class(tally: &Tally, scope: &Scope, by_address: &[Region]) -> (Verdict, Option<FakeKind>) {
     let counts = &tally.counts;
     let lost = counts.lost();
-    // What another program wrote says nothing of the medium.
+    // What another program wrote says nothing about the medium.
     if scope.exchanged {
         return (Verdict::Undecided, None);
     }

@@ -104,7 +104,7 @@ fn a_copy_of_the_card_closes_no_journal() {
     assert_eq!(changed(&probed), [0; 0]);
 }
 
-/// Empty cards hold the same, so one of them without a serial number says nothing of another's journal.
+/// Empty cards hold the same, so one of them without a serial number says nothing about another's journal.
 #[test]
 fn an_empty_card_closes_the_journal_of_no_other() {
     let empty = MediumSpec { before: InitialContent::full_of(Pattern::Zeros), ..genuine() };

@@ -71,7 +71,7 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// The plan that is asked for, and what it would tell apart.
+/// The plan that is asked for, and what it would distinguish.
 pub(super) fn planned(args: &NewArgs, roster: &Roster) -> Result<(ExperimentPlan, Outlook), Failure> {
     let slots = Slots::parse(&args.slots, "--slots")?;
     let (suite_text, suite) = suites::checked(&args.suite)?;

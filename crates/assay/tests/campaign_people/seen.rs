@@ -37,7 +37,7 @@ const fn mended(kind: &'static str, about: &'static str, seeds: &'static [u64]) 
 }
 
 pub const SEEN: &[Seen] = &[
-    // compare.md: "All of this takes days to be independent of each other: … 37 of 100 equal cards are told apart."
+    // compare.md: "All of this takes days to be independent of each other: … 37 of 100 equal cards are distinguished."
     Seen { kind: "days alike, autocorrelated", about: "", state: State::Documented, seeds: &[] },
     // compare.md: "A group that was measured on another computer … gets *cannot tell* until one unit was measured on
     // both." It was so of files, and not of the same records in the store.

@@ -172,7 +172,7 @@ fn sums_are_those_of_repeats_that_overlapped() {
     };
     let some = first(&said(records.clone()));
     assert_eq!((some.nodes, some.repeats, some.left_out), (4, 1, 2));
-    // Clocks that were not compared say nothing of an overlap.
+    // Clocks that were not compared say nothing about an overlap.
     for record in &mut records {
         let starts =
             record.measurements.iter_mut().flat_map(|m| &mut m.repeats).filter_map(|r| r.common_start.as_mut());
@@ -279,7 +279,7 @@ fn what_nodes_lose_by_each_other_is_told_by_units_that_did_not_move() {
     let found = report(&own, &[other], None, true);
     let against = found.against.unwrap();
     assert_eq!((against.moved, against.nodes.len()), (vec![3, 4], 8));
-    // All of them: nothing is claimed at all, and the swap lets units and places be told apart.
+    // All of them: nothing is claimed at all, and the swap lets units and places be distinguished.
     for (at, record) in moved.iter_mut().enumerate() {
         record.labels.insert("unit".to_owned(), units[(at + 1) % 10].clone());
     }
@@ -352,7 +352,7 @@ fn a_slot_that_is_slow_in_writes_alone_is_named_after_three_rounds() {
     }
 }
 
-/// Nodes that say nothing of their unit are told apart by their names; of attempts the last counts.
+/// Nodes that say nothing about their unit are distinguished by their names; of attempts the last counts.
 #[test]
 fn a_node_is_its_unit_where_nothing_else_is_and_counts_once() {
     let mut records = together(8, 17);

@@ -321,7 +321,7 @@ fn the_bus_of_the_records_is_the_ceiling() {
     assert_eq!((ceiling.bytes_per_second, ceiling.highest_bytes_per_second), (16.8e6, 30e6));
 }
 
-/// Small blocks are limited by operations: that media agree there says nothing of a bus.
+/// Small blocks are limited by operations: that media agree there says nothing about a bus.
 #[test]
 fn only_large_blocks_show_a_ceiling() {
     for (block, ceiling) in [(4096, None), (32 << 10, None), (64 << 10, Some(CeilingSource::Measured))] {

@@ -416,7 +416,7 @@ mod tests {
         );
     }
 
-    /// What was held to a rate tells nothing of what the device can do.
+    /// What was held to a rate tells nothing about what the device can do.
     #[test]
     fn a_job_that_was_held_back_is_no_plain_load() {
         let load = of(&[("rate_iops", "100,50"), ("numjobs", "2"), ("rw", "randread")], Op::Read);

@@ -233,7 +233,7 @@ fn what_is_read_between_two_looks_is_none_of_what_is_looked_at() {
     assert_eq!(real, PERIOD);
 }
 
-/// Stamps whose flush failed may be in a cache alone: what is read back says nothing of the medium.
+/// Stamps whose flush failed may be in a cache alone: what is read back says nothing about the medium.
 #[test]
 fn a_flush_that_fails_ends_the_search_unless_the_medium_goes_on() {
     let end = |flush, present| {
