@@ -29,31 +29,52 @@ pub enum Foreign {
     Content,
 }
 
-/// Which pages show that something else has written.
+/// What shows that something else has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
-    /// A mark on any page of the area. In the first cycle it may be older than the test.
+    /// A mark on any page of the area, and content on pages that were written. In the first cycle both may be older than the
+    /// test, on a medium that loses what is written.
     Every,
-    /// Only pages that were read, and held what the test wrote.
+    /// A mark on any page of the area that is not this one, which was there before. Otherwise as [`Shows::Held`].
+    Since(Option<&'static str>),
+    /// A mark or content on pages that were read, and held what the test wrote.
     Held,
 }
+
+/// Where partitions begin that tools make: behind a track of 63 sectors, at 1 MiB, and at 4 MiB as on cards. Their tables may be lost.
+const PARTITIONS: [u64; 4] = [0, 63 * SECTOR as u64, 1 << 20, 4 << 20];
 
 /// What something else has written to the medium of a test.
 pub fn written_since(medium: &mut dyn Medium, state: &State, shows: Shows) -> Option<Foreign> {
     let pages = state.layout().pages;
     let held = |page: u64| has_held(state, page);
+    let written = |page: u64| held(page) || was_written(state, page);
+    let anywhere = |page: u64| page < pages;
     let mark = match shows {
-        Shows::Every => mark_on(medium, &|page| page < pages),
+        Shows::Every => mark_on(medium, &anywhere),
+        Shows::Since(before) => mark_on(medium, &anywhere)
+            .filter(|mark| Some(*mark) != before)
+            .or_else(|| mark_on(medium, &|page| page < pages && held(page))),
         Shows::Held => mark_on(medium, &|page| page < pages && held(page)),
     };
-    mark.map(Foreign::Mark).or_else(|| has_content(medium, state).then_some(Foreign::Content))
+    let counts: &dyn Fn(u64) -> bool = if shows == Shows::Every { &written } else { &held };
+    mark.map(Foreign::Mark).or_else(|| has_content(medium, state, counts).then_some(Foreign::Content))
 }
 
 /// The mark of a file system, a partition table or the like on pages that count, in sectors without a stamp: the words of a stamp
 /// are as random numbers, among which a short mark comes up.
 pub fn mark_on(medium: &mut dyn Medium, counts: &dyn Fn(u64) -> bool) -> Option<&'static str> {
-    let page = vec![0; PAGE_BYTES as usize];
-    signature(&mut Unstamped { medium, counts, at: 0, page, began: Instant::now() })
+    let (began, bytes) = (Instant::now(), medium.bytes());
+    PARTITIONS.into_iter().filter(|start| *start < bytes).find_map(|start| {
+        let page = vec![0; PAGE_BYTES as usize];
+        signature(&mut Unstamped { medium, counts, start, at: 0, page, began })
+    })
+}
+
+/// Whether a page was written in an earlier slice, and did not fail.
+fn was_written(state: &State, page: u64) -> bool {
+    let written = state.layout().round_of(page, state.task()).is_some_and(|round| round > 0);
+    written && state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
 }
 
 /// Whether a page held what was written when it was read last.
@@ -66,23 +87,24 @@ fn has_held(state: &State, page: u64) -> bool {
     was_read && state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
 }
 
-/// Whether pages that held hold lasting content of something else.
-fn has_content(medium: &mut dyn Medium, state: &State) -> bool {
+/// Whether pages that count hold lasting content of something else.
+fn has_content(medium: &mut dyn Medium, state: &State, counts: &dyn Fn(u64) -> bool) -> bool {
     let (layout, cycle) = (*state.layout(), state.task().cycle);
     let (began, mut in_a_row) = (Instant::now(), 0);
     for page in 0..PLACES.min(layout.pages) {
-        in_a_row = if began.elapsed() < PATIENCE && lasts(medium, state, page) { in_a_row + 1 } else { 0 };
+        in_a_row =
+            if began.elapsed() < PATIENCE && counts(page) && lasts(medium, state, page) { in_a_row + 1 } else { 0 };
         if in_a_row == IN_A_ROW {
             return true;
         }
     }
     let drawn = (0..PLACES).map(|draw| mixed(!layout.unit ^ draw, cycle) % layout.pages);
     let in_time = drawn.take_while(|_| began.elapsed() < PATIENCE);
-    in_time.filter(|page| lasts(medium, state, *page)).count() as u64 >= DRAWN
+    in_time.filter(|page| counts(*page) && lasts(medium, state, *page)).count() as u64 >= DRAWN
 }
 
-/// Whether a page that held holds content of something else, and in two readings the same: garbage of a medium that fails may be
-/// another each time.
+/// Whether a page holds content of something else, and in two readings the same: garbage of a medium that fails may be another
+/// each time.
 fn lasts(medium: &mut dyn Medium, state: &State, page: u64) -> bool {
     let (layout, task) = (state.layout(), state.task());
     let mut read = || {
@@ -91,11 +113,11 @@ fn lasts(medium: &mut dyn Medium, state: &State, page: u64) -> bool {
     };
     let round = layout.round_of(page, task).unwrap_or(task.cycle);
     let first = Stamp { unit: layout.unit, round, address: page * PAGE_SECTORS };
-    has_held(state, page)
-        && read().is_some_and(|bytes| is_other(&bytes, first) && read().is_some_and(|again| again == bytes))
+    read().is_some_and(|bytes| is_other(&bytes, first) && read().is_some_and(|again| again == bytes))
 }
 
-/// Whether no sector of a page holds a stamp, and one holds something else than zeros or ones.
+/// Whether no sector of a page holds a stamp, and one holds something else than zeros or ones. A page of one value is of a medium
+/// that fails.
 fn is_other(page: &[u8], first: Stamp) -> bool {
     let sectors = page.chunks_exact(SECTOR).zip(first.address..);
     let mut kinds = sectors.map(|(sector, address)| Stamp { address, ..first }.failure(sector));
@@ -104,12 +126,14 @@ fn is_other(page: &[u8], first: Stamp) -> bool {
         other |= kind == Some(FailureKind::Garbage);
         matches!(kind, Some(FailureKind::Garbage | FailureKind::Zeros | FailureKind::Ones))
     }) && other
+        && page.iter().any(|byte| *byte != page[0])
 }
 
 /// A medium in which stamps, pages that do not count and what cannot be read are zeros.
 struct Unstamped<'a> {
     medium: &'a mut dyn Medium,
     counts: &'a dyn Fn(u64) -> bool,
+    start: u64,
     at: u64,
     page: Vec<u8>,
     began: Instant,
@@ -117,7 +141,8 @@ struct Unstamped<'a> {
 
 impl Read for Unstamped<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let (number, skip) = (self.at / PAGE_BYTES, (self.at % PAGE_BYTES) as usize);
+        let place = self.start + self.at;
+        let (number, skip) = (place / PAGE_BYTES, (place % PAGE_BYTES) as usize);
         let length = self.medium.bytes().saturating_sub(number * PAGE_BYTES).min(PAGE_BYTES) as usize;
         let taken = out.len().min(length.saturating_sub(skip));
         let page = &mut self.page[..length];
@@ -138,7 +163,7 @@ impl Seek for Unstamped<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.medium.bytes().checked_add_signed(by),
+            SeekFrom::End(by) => self.medium.bytes().saturating_sub(self.start).checked_add_signed(by),
             SeekFrom::Current(by) => self.at.checked_add_signed(by),
         };
         self.at = at.ok_or(io::ErrorKind::InvalidInput)?;

@@ -62,9 +62,34 @@ fn a_mark_in_the_first_cycle_may_be_older_than_the_test() {
         sector[510..].copy_from_slice(b"\x55\xaa");
         medium.write(0, &sector).unwrap();
         assert_eq!(written_since(&mut medium, &state, Shows::Held), None);
-        let mark = Foreign::Mark("MBR partition table or boot sector");
-        assert_eq!(written_since(&mut medium, &state, Shows::Every), Some(mark));
+        let name = "MBR partition table or boot sector";
+        assert_eq!(written_since(&mut medium, &state, Shows::Every), Some(Foreign::Mark(name)));
+        // A session knows what the medium bore before.
+        assert_eq!(written_since(&mut medium, &state, Shows::Since(None)), Some(Foreign::Mark(name)));
+        assert_eq!(written_since(&mut medium, &state, Shows::Since(Some(name))), None);
     }
+}
+
+/// Pages that were written in the first cycle and not read yet: a test that is resumed asks.
+#[test]
+fn content_on_pages_that_were_only_written_is_seen_by_a_test_that_is_resumed() {
+    let (mut medium, state) = after(15, WearLoad::Whole);
+    for page in 0..PAGES / 2 {
+        medium.write(page * PAGE, &content(page, false)).unwrap();
+    }
+    assert_eq!(written_since(&mut medium, &state, Shows::Since(None)), None);
+    assert_eq!(written_since(&mut medium, &state, Shows::Every), Some(Foreign::Content));
+}
+
+/// A partition whose table was lost.
+#[test]
+fn a_file_system_is_seen_where_partitions_begin() {
+    let (mut medium, state) = after(40, WearLoad::Whole);
+    let mut sector = vec![0; 512];
+    sector[0x38..0x3a].copy_from_slice(b"\x53\xef");
+    medium.write((63 + 2) * 512, &sector).unwrap();
+    let mark = Foreign::Mark("ext2/ext3/ext4 file system");
+    assert_eq!(written_since(&mut medium, &state, Shows::Every), Some(mark));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use assay_device::health::HealthReader;
 use assay_device::{KernelLog, Sensors, Sysroot, TargetInfo};
 use assay_endure::{
     Attachment, Condition, Control as Comparison, Entry, Evidence, Incident, JournalError, KernelSign, Log, Medium,
-    Phase, Recognised, RestBegun, Ruling, SLICES, Shows, Sight, State, Step, Trouble, Wear, judge, recognise,
+    Phase, Recognised, RestBegun, Ruling, SLICES, Shows, Sight, State, Step, Trouble, Wear, judge, mark_on, recognise,
     written_since,
 };
 use assay_engine::Control;
@@ -70,6 +70,8 @@ pub(super) struct Session {
     noted: bool,
     elsewhere: Sight,
     over_other: bool,
+    /// The mark that the medium bore when it was looked at last: older than the test, or named as to be overwritten.
+    marked: Option<&'static str>,
     kernel: KernelLog,
     document: PathBuf,
 }
@@ -101,7 +103,9 @@ impl Session {
         neighbours: &Neighbours,
     ) -> Result<Self, Failure> {
         let Beginning { number, opening, opened, log, state, over_other } = beginning;
-        let Opened { medium, seen, reader, attachment, .. } = opened;
+        let Opened { mut medium, seen, reader, attachment, .. } = opened;
+        let pages = state.layout().pages;
+        let marked = mark_on(&mut medium, &|page| page < pages);
         let kernel = KernelLog::follow(&Sysroot::real(), &seen.leaves);
         let before = state.attachment().cloned();
         let other = |now: &Option<String>, then: &Option<String>| now.is_some() && then.is_some() && now != then;
@@ -125,6 +129,7 @@ impl Session {
             // If it fails again before a slice is done, it fails in both readers.
             elsewhere: if moved { Sight::Fails } else { Sight::None },
             over_other,
+            marked,
             kernel,
             document,
         };
@@ -164,6 +169,10 @@ impl Session {
                 Step::Done(task) => {
                     self.neighbour(|own| (own.worked, own.troubled) = (Some(Instant::now()), None));
                     (self.attached_anew, self.elsewhere) = (false, Sight::None);
+                    if self.marked.is_some() {
+                        let pages = self.wear.state().layout().pages;
+                        self.marked = mark_on(self.wear.medium().as_mut(), &|page| page < pages);
+                    }
                     if task.phase == Phase::Read && task.index + 1 == SLICES {
                         self.condition(task.cycle)?;
                         self.save()?;
@@ -312,7 +321,7 @@ impl Session {
             }
         }
         // Meanwhile it may have been in other hands.
-        if !self.over_other && written_since(&mut medium, self.wear.state(), Shows::Held).is_some() {
+        if !self.over_other && written_since(&mut medium, self.wear.state(), Shows::Since(self.marked)).is_some() {
             return Ok(Some(Some(Trouble::Exchanged)));
         }
         self.anew(&reader, &attachment);
