@@ -268,7 +268,13 @@ pub(crate) fn ledger_seeds() -> Vec<Vec<u8>> {
         })
     };
     let attached = Some("boot:7".to_owned());
-    let round = Entry::Round(Round { at: String::new(), path: "/dev/sdz".to_owned(), attached, flushes: Some(true) });
+    let round = Entry::Round(Round {
+        at: String::new(),
+        path: "/dev/sdz".to_owned(),
+        attached,
+        flushes: Some(true),
+        marked: Some(false),
+    });
     let whole = vec![
         begin(64),
         round.clone(),
