@@ -348,8 +348,10 @@ pub fn slot_check(observations: &[FitValue<'_>], loads: usize) -> Result<SlotTes
         _ => f64::from(explained <= 0.0),
     };
     let level = LARGEST_P / loads.max(1) as f64;
-    let own = StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - level / 2.0));
     let effects = &seen.factors[0];
+    // Each slot is tested (Bonferroni).
+    let tail = level / 2.0 / effects.len() as f64;
+    let own = StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - tail));
     let medians: Vec<f64> = (0..slots.parts)
         .map(|part| {
             let own: Vec<f64> = (0..effects.len()).filter(|at| slots.part[*at] == part).map(|at| effects[at]).collect();
