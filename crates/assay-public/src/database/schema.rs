@@ -4,8 +4,7 @@ use super::{Connection, DatabaseError, Value};
 
 /// Each step makes the version of its place in the list, from 1. Bodies and observations have tables of their own: a row is
 /// written anew when its state changes, and a snapshot reads all rows of documents and digests.
-const STEPS: &[&str] = &[
-    "
+const STEPS: &[&str] = &["
     CREATE TABLE accounts (
         name TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, created TEXT NOT NULL, enabled BIGINT NOT NULL
     );
@@ -26,7 +25,8 @@ const STEPS: &[&str] = &[
         id TEXT NOT NULL, place BIGINT NOT NULL, model TEXT NOT NULL, load TEXT NOT NULL, bus TEXT NOT NULL,
         account TEXT NOT NULL, unit TEXT NOT NULL, iops DOUBLE PRECISION NOT NULL, PRIMARY KEY (id, place)
     );
-    CREATE INDEX figures_model ON figures (model, load, bus);
+    CREATE INDEX figures_sample ON figures (model, load, bus, id);
+    CREATE INDEX figures_iops ON figures (model, load, bus, iops);
     CREATE TABLE prints (print TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (print, id));
     CREATE INDEX prints_id ON prints (id);
     CREATE TABLE log (
@@ -38,13 +38,7 @@ const STEPS: &[&str] = &[
         n BIGINT PRIMARY KEY, made TEXT NOT NULL, records BIGINT NOT NULL, units BIGINT NOT NULL,
         accounts BIGINT NOT NULL, hash TEXT NOT NULL
     );
-",
-    "
-    DROP INDEX IF EXISTS figures_model;
-    CREATE INDEX IF NOT EXISTS figures_sample ON figures (model, load, bus, id);
-    CREATE INDEX IF NOT EXISTS figures_iops ON figures (model, load, bus, iops);
-",
-];
+"];
 
 /// Brings a database to this version, as the only writer: a second server that starts meanwhile waits, and then finds it
 /// done.
