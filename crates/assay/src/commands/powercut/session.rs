@@ -305,10 +305,10 @@ impl Session<'_> {
         let mut checked = judge(&state, read.as_ref().map_err(|reason| *reason), about);
         // A mark that is older than the round may come back with a write that was lost.
         let was_bare = state.round().is_some_and(|round| round.marked == Some(false));
-        let told = !matches!(checked.report.answer, Answer::CannotTell { .. });
+        let answered = !matches!(checked.report.answer, Answer::CannotTell { .. });
         if let Ok(medium) = &mut medium
             && was_bare
-            && told
+            && answered
             && self.opening.mark(medium, state.layout().blocks).is_some()
         {
             checked.report.answer = Answer::CannotTell { reason: Cannot::WrittenSince };

@@ -127,11 +127,17 @@ impl Opening {
         (self.target == Target::Device).then(|| mark_on(medium, &|block| block < blocks))?
     }
 
-    /// Refuses a device with such a mark.
+    /// Refuses a device with such a mark, or one that cannot be looked at.
     pub(super) fn refuse_marked(&self, begin: &Begin) -> Result<(), Failure> {
-        let Ok(mut medium) = self.look(Some(begin)).medium else { return Ok(()) };
-        let Some(mark) = self.mark(&mut medium, begin.blocks) else { return Ok(()) };
+        if self.target != Target::Device {
+            return Ok(());
+        }
         let path = shown(&self.path);
+        let mut medium = self
+            .look(Some(begin))
+            .medium
+            .map_err(|reason| Failure::environment(format!("{path}: {}; nothing was written", reason.title())))?;
+        let Some(mark) = self.mark(&mut medium, begin.blocks) else { return Ok(()) };
         Err(Failure::usage(format!(
             "{path}: it holds {mark}, which is not of the test; nothing was written; if that may be overwritten, add \
              --overwrite {path}"
