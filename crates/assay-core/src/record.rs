@@ -87,7 +87,7 @@ impl Record {
     /// A record from its JSON text. Readers of a record are long: they are made here, once, and for texts alone.
     ///
     /// # Errors
-    /// Where the text is none of a record.
+    /// The text is not a record.
     pub fn from_json(json: &str) -> serde_json::Result<Self> {
         serde_json::from_str(json)
     }

@@ -235,7 +235,7 @@ impl Way {
 
 impl Entries for Entry {
     const MAGIC: &'static [u8; 16] = b"assay endurance\n";
-    /// 10,000 runs of failures take 0.2 MB; earlier versions wrote 50,000.
+    /// 10,000 runs of failures take 0.2 MB.
     const MOST: u32 = 2 << 20;
     const KINDS: u8 = 11;
 

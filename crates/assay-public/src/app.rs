@@ -21,7 +21,7 @@ pub(crate) const INCOMING_KIB: usize = 32 << 10;
 /// Work on the database and on documents at once.
 const AT_ONCE: usize = 6;
 
-/// The niceness of work that nobody waits for.
+/// The niceness of background work: judging, snapshots and files.
 const BEHIND: i32 = 5;
 
 /// What all answers share.
@@ -96,8 +96,8 @@ impl App {
     }
 }
 
-/// Puts this thread behind those that answer, where processors are scarce: submissions and pages are answered at once, and judged,
-/// ranked and handed out as soon as there is time. Where the system forbids it, all are alike.
+/// Lowers the priority of this thread, so that requests are answered before background work is done. Where the system forbids
+/// it, the priority stays.
 pub(crate) fn yields_to_answers() {
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), BEHIND);
 }

@@ -185,11 +185,11 @@ fn version(value: &Value) -> Result<(), Refusal> {
 }
 
 fn typed(text: &str) -> Result<Record, Refusal> {
-    // To know where it is takes ten times as long, and most documents are good.
+    // Tracking the place takes ten times as long, and most documents are good.
     Record::from_json(text).or_else(|_| {
         serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|error| {
             let pointer = pointer_of(error.path());
-            Refusal::at(Fault::Malformed, pointer, format!("this is none of a record: {}", error.inner()))
+            Refusal::at(Fault::Malformed, pointer, format!("this is not valid in a record: {}", error.inner()))
         })
     })
 }

@@ -253,7 +253,7 @@ struct Background {
 }
 
 impl Background {
-    /// `work` says how long the thread rests before the next work, whoever calls.
+    /// `work` returns how long the thread rests then. A call during the rest is served after it.
     fn start(mut work: impl FnMut() -> Duration + Send + 'static) -> Self {
         let (call, called) = sync_channel::<()>(1);
         let ends = Arc::new(AtomicBool::new(false));

@@ -116,7 +116,7 @@ impl<'de> Visitor<'de> for Reading {
     }
 }
 
-/// In how many lists a number is, where a value is nothing else.
+/// How many lists a number is nested in; `None` for other values.
 fn depth(value: &Value) -> Option<usize> {
     match value {
         Value::Number(_) => Some(0),
@@ -136,8 +136,9 @@ fn others<'de, A: SeqAccess<'de>>(mut items: A, mut all: Vec<Value>) -> Result<V
     Ok(Value::Array(all))
 }
 
-/// The rest of a list that began with so many numbers in so many lists: how many items it has, or the list where there are
-/// others. Items that stand for what was not kept let the others have their places.
+/// Reads the rest of a list whose first `read` items are numbers, each nested in `depth` lists. Returns the number of items if all
+/// are such numbers. Otherwise returns the list; copies of `like` take the places of the numbers that were not kept, so that
+/// the other items keep their index.
 fn numbers<'de, A: SeqAccess<'de>>(
     mut items: A,
     (depth, like, mut read): (usize, Value, usize),
@@ -155,7 +156,7 @@ fn numbers<'de, A: SeqAccess<'de>>(
     Ok(Ok(read))
 }
 
-/// Reads a number that is in so many lists, and keeps what is none.
+/// Reads an item. Returns `None` for a number that is nested in this many lists, and the value for anything else.
 #[derive(Clone, Copy)]
 struct Numbers(usize);
 

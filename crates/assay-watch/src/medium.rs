@@ -1,4 +1,4 @@
-//! What the figures of a medium tell together: whether it has rare nights, and how alike its nights are.
+//! What the figures of a medium show together: whether it has rare nights, and how alike successive nights are.
 
 use crate::noise::Noise;
 use crate::step::{LASTING, LEAST_NOISE};
@@ -7,15 +7,15 @@ use crate::step::{LASTING, LEAST_NOISE};
 /// together have this number of nights. Normal nights show 0.00 to 0.04, shocks of Student's distribution with three degrees 0.08
 /// to 0.4.
 const NO_RARE_NIGHTS: (f64, usize) = (0.045, 400);
-/// Figures that tell a correlation together, at least.
+/// The least number of figures for a common correlation.
 const LEAST_FIGURES: usize = 4;
-/// Their mean correlation, at least. Nights of 0.3, which is assumed, are seldom above it by chance.
+/// The least mean correlation for that. Nights of 0.3, the assumed value, are seldom above it by chance.
 const LEAST_ALIKE: f64 = 0.4;
 /// Figures differ in their correlation where its variance between them is more than this many times that of their errors: eight
 /// figures that do not differ are above it in one medium of twenty.
 const BY_CHANCE: f64 = 2.0;
 
-/// What the figures of a medium tell together.
+/// What the figures of a medium show together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Medium {
     /// Their number.
@@ -46,12 +46,12 @@ impl Medium {
     }
 }
 
-/// How alike the nights of figures are that resemble each other in that, and how heavy their tails.
+/// The correlation and the tails that figures of a medium share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Together {
     correlation: f64,
     tails: f64,
-    /// Which share of its distance from the mean correlation a figure keeps; all of it where figures tell nothing together.
+    /// The share of its distance from the mean correlation that a figure keeps; 1 where nothing is estimated together.
     kept: f64,
 }
 
@@ -59,8 +59,8 @@ impl Together {
     /// Each figure by itself.
     pub(crate) const NOTHING: Self = Self { correlation: 0.0, tails: 0.0, kept: 1.0 };
 
-    /// A correlation of few nights is uncertain: of those figures that seem the least alike, many only seem so, and these bring
-    /// false alarms. So figures have the mean of all, as far as the differences between them may be by chance.
+    /// An estimate from few nights is uncertain: some figures get too low a correlation by chance, and these cause false alarms.
+    /// So each estimate moves towards the mean of all figures, by the share of their variance that chance explains.
     fn of(noises: &[Noise]) -> Self {
         let known: Vec<&Noise> = noises.iter().filter(|noise| noise.nights >= LEAST_NOISE).collect();
         let k = known.len() as f64;
@@ -79,13 +79,13 @@ impl Together {
         Self { correlation, tails: mean(&|noise| noise.tails), kept }
     }
 
-    /// The noise of a figure with what all tell of it.
+    /// The noise of a figure, with the correlation and the tails that it shares.
     pub(crate) fn noise(&self, own: &Noise) -> Noise {
         let correlation = self.correlation + self.kept * (own.correlation - self.correlation);
         Noise { correlation, tails: own.tails.max(self.tails), ..*own }
     }
 
-    /// Whether figures tell together that an excursion lasts: see [`LASTING`].
+    /// Whether the common correlation says that an excursion lasts: see [`LASTING`].
     pub(crate) fn lasts(&self) -> bool {
         self.correlation > LASTING
     }

@@ -106,7 +106,7 @@ pub(super) fn strip_html(lines: &mut Vec<Line>) {
     *lines = plain;
 }
 
-/// Whether a line has an element that leaves a blank line where nothing stands in it: `<br/>`, `<p></p>`.
+/// Whether a line has an element that a page shows as a blank line when it is empty: `<br/>`, `<p></p>`.
 fn is_gap(text: &str) -> bool {
     text.match_indices('<').any(|(at, _)| matches!(html_element(&text[at..]), Element::Known { name: "br" | "p", .. }))
 }

@@ -554,7 +554,7 @@ pub fn unredacted(record: &Value) -> Option<String> {
 }
 
 impl Pass<'_> {
-    /// Where the value is another one afterwards. A record is mostly lists and fields that stay, so none of these is copied.
+    /// The first place that this pass would change. Only values with a rule of their own are copied.
     fn changes(&mut self, value: &Value, rule: &Rule) -> Option<String> {
         match (rule, value) {
             (Rule::Fields(rules), Value::Object(fields)) => fields.iter().find_map(|(name, value)| {
