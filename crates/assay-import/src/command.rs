@@ -92,8 +92,11 @@ pub(crate) fn commands_above<'a>(
     })
 }
 
-fn mentions(line: &str, tool: &str) -> bool {
-    line.as_bytes().windows(tool.len()).any(|part| part.eq_ignore_ascii_case(tool.as_bytes()))
+/// Whether a line has the name of a program in it, in letters of either case.
+pub(crate) fn mentions(line: &str, tool: &str) -> bool {
+    let (line, tool) = (line.as_bytes(), tool.as_bytes());
+    let here = |at: usize| line.get(at..at + tool.len()).is_some_and(|part| part.eq_ignore_ascii_case(tool));
+    memchr::memchr2_iter(tool[0].to_ascii_lowercase(), tool[0].to_ascii_uppercase(), line).any(here)
 }
 
 fn read(line: &str, tool: &str, nested: usize, found: &mut Vec<Vec<String>>) {

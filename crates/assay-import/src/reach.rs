@@ -7,7 +7,7 @@
 
 use assay_core::finding::{Finding, Untold};
 
-use crate::command::{commands, continued, goes_on, is_cut_off, is_options};
+use crate::command::{commands, continued, goes_on, is_cut_off, is_options, mentions};
 use crate::text::Text;
 
 /// Most lines of other text between a command and what it printed.
@@ -57,25 +57,28 @@ pub(crate) enum Beside {
 pub(crate) fn held(
     text: &Text,
     at: usize,
-    tool: &str,
+    tool: &'static str,
     beside: Beside,
     is_call: impl Fn(&[String]) -> bool,
     own: impl Fn(&str) -> bool,
 ) -> Option<Held> {
+    let whole = |line: usize, before: usize| continued(text, line, before, is_options);
+    let commands_in = text.commands(tool, |line| {
+        let named = !is_mark(text.line(line)) && mentions(text.line(line), tool);
+        named && !commands(&whole(line, text.len()), tool).is_empty()
+    });
+    let behind = |limit: usize| commands_in.partition_point(|line| *line < limit);
+    let near = behind(at.saturating_sub(MOST_LINES))..behind(at);
+    let call = commands_in[near].iter().rev().find_map(|line| {
+        let whole = whole(*line, at);
+        let words = commands(&whole, tool).into_iter().find(|words| is_call(words))?;
+        Some(Held { words, whole: whole.into_owned(), line: *line, apart: false })
+    })?;
     let mut other = 0;
-    for line in (at.saturating_sub(MOST_LINES)..at).rev() {
+    for line in (call.line + 1..at).rev() {
         let here = text.line(line);
-        if is_mark(here) {
-            continue;
-        }
-        if mentions(here, tool) {
-            let whole = continued(text, line, at, is_options).into_owned();
-            if let Some(words) = commands(&whole, tool).into_iter().find(|words| is_call(words)) {
-                return Some(Held { words, whole, line, apart: other > 0 });
-            }
-        }
-        // The rest of a command, or an output of the same program.
-        if is_options(here.trim()) || goes_on(here) || is_cut_off(text, line) || own(here) {
+        // A mark, the rest of a command, or an output of the same program.
+        if is_mark(here) || is_options(here.trim()) || goes_on(here) || is_cut_off(text, line) || own(here) {
             continue;
         }
         other += 1;
@@ -83,17 +86,13 @@ pub(crate) fn held(
             return None;
         }
     }
-    None
+    Some(Held { apart: other > 0, ..call })
 }
 
 /// Whether options of a command were left out: `fio --rw=read ...`.
 pub(crate) fn is_shortened(words: &[String]) -> bool {
     let marks = ["...", "…", "[...]", "[…]", "(...)", "<...>", "....", ".."];
     words.iter().any(|word| marks.contains(&word.as_str()))
-}
-
-fn mentions(line: &str, tool: &str) -> bool {
-    line.as_bytes().windows(tool.len()).any(|part| part.eq_ignore_ascii_case(tool.as_bytes()))
 }
 
 /// Whether a line is a mark of a page, or empty.

@@ -11,6 +11,9 @@ mod prefix;
 mod shared;
 mod strings;
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 pub(crate) use decode::decode as decoded;
 pub use lines::Line;
 
@@ -30,11 +33,13 @@ fn named(line: &str, mark: &str) -> bool {
 }
 
 /// A text as lines.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Text {
     lines: Vec<Line>,
     /// Lines that begin with a name by which a document is known, in order.
     named: Vec<usize>,
+    /// Lines with commands of a program, in order, by its name. Each result asks for them anew.
+    commands: Mutex<BTreeMap<&'static str, Arc<[usize]>>>,
 }
 
 impl Text {
@@ -88,7 +93,13 @@ impl Text {
 
     fn of(lines: Vec<Line>) -> Self {
         let named = (0..lines.len()).filter(|at| MARKS.iter().any(|mark| named(&lines[*at].text, mark))).collect();
-        Self { lines, named }
+        Self { lines, named, commands: Mutex::default() }
+    }
+
+    /// The lines for which `is_command` is true, in order. It is asked once for each line and program.
+    pub(crate) fn commands(&self, program: &'static str, is_command: impl Fn(usize) -> bool) -> Arc<[usize]> {
+        let mut known = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(program).or_insert_with(|| (0..self.len()).filter(|at| is_command(*at)).collect()).clone()
     }
 
     /// All lines.
