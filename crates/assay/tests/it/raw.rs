@@ -37,7 +37,9 @@ impl Card {
         Ok(Self { device: LoopDevice::attach(&image, false)?, image })
     }
 
+    /// What the medium holds. Another process that has the device open at the end of a write keeps it in the cache.
     fn content(&self) -> Vec<u8> {
+        File::open(self.device.path()).unwrap().sync_all().unwrap();
         fs::read(&self.image).unwrap()
     }
 
