@@ -220,15 +220,19 @@ fn once_disturbed(sessions: &[UnitUnderLoad<'_>], model: &str, unit: &str) -> bo
     }
 }
 
-/// Slots are tested with a value for each record: its repeats share their slot.
+/// Slots are tested with one value for a unit in a slot and a round: records of one day vary less than those of several, and would
+/// make a slot seem to differ that only had another day.
 fn slots(sessions: &[UnitUnderLoad<'_>], loads: usize) -> (Vec<SlotWarning>, Option<RankRemark>) {
-    let means: Vec<FitValue<'_>> = sessions
-        .iter()
-        .map(|s| {
-            let logs = s.values.iter().map(|v| v.ln()).sum::<f64>();
-            observation(s, (logs / s.values.len() as f64).exp(), 1.0)
-        })
-        .collect();
+    let mut cells: BTreeMap<_, Vec<&UnitUnderLoad<'_>>> = BTreeMap::new();
+    for session in sessions {
+        let of = &session.identity;
+        cells.entry((&of.model, &of.unit, &of.slot, session.wave)).or_default().push(session);
+    }
+    let log = |session: &&UnitUnderLoad<'_>| {
+        session.values.iter().map(|value| value.ln()).sum::<f64>() / session.values.len() as f64
+    };
+    let mean = |cell: &Vec<&UnitUnderLoad<'_>>| cell.iter().map(log).sum::<f64>() / cell.len() as f64;
+    let means: Vec<FitValue<'_>> = cells.values().map(|cell| observation(cell[0], mean(cell).exp(), 1.0)).collect();
     match stats::slot_check(&means, loads) {
         Ok(SlotTest::Tested(check)) => {
             let warning =

@@ -455,8 +455,15 @@ fn a_slow_slot_is_named_alone_and_equal_slots_are_not() {
             println!("{slots} slots, {rounds} rounds, {kind}: {false_names} false, {found} found, {others} beside");
             // 0.125 % are allowed for one of eight loads: of 1,000 at most 5 (99.8 %).
             assert!(false_names <= 5, "{slots} {rounds} {kind}: {false_names}");
-            assert!(found >= if kind == 0 { 990 } else { 0 }, "{slots} {rounds} {kind}: {found}");
-            assert!(others <= 40, "{slots} {rounds} {kind}: {others}");
+            // A unit that varies ten times as much hides half of the slow slots where there are few of both.
+            let least = match (kind, slots * rounds) {
+                (0, _) => 990,
+                (1, _) => 950,
+                (_, 15) => 400,
+                _ => 900,
+            };
+            assert!(found >= least, "{slots} {rounds} {kind}: {found}");
+            assert!(others <= 20, "{slots} {rounds} {kind}: {others}");
         }
     }
     assert_eq!(slot_check(&moving(5, 2, 0.0, |_| 0.0), 1).unwrap(), SlotTest::TooFewWaves);
