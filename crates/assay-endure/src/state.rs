@@ -67,7 +67,7 @@ impl State {
             begin,
             layout,
             task: Task::FIRST,
-            failed: FailedSet::new(layout),
+            failed: FailedSet::default(),
             map: Map::default(),
             map_bytes: 0,
             kinds: BTreeMap::new(),

@@ -16,7 +16,7 @@ const CYCLES: u64 = 10_000;
 #[test]
 fn half_of_the_sectors_of_128_gb_at_random_take_less_than_32_mb() {
     let layout = Layout { unit: 1, pages: PAGES, load: WearLoad::Whole };
-    let mut set = FailedSet::new(layout);
+    let mut set = FailedSet::default();
     let mut rng = Rng(1);
     let mut most = 0;
     // The worst case: single sectors, without order.
