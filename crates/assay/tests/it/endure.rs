@@ -367,7 +367,7 @@ fn what_is_written_while_a_test_waits_for_its_medium_is_not_overwritten() {
     let (card, content) = lab!(TEST, card(Duration::from_millis(1)));
     let device = card.path().to_str().unwrap();
     let running =
-        Running::start(place.assay(["endure", device, "--overwrite", device, "--wait", "60s", "--json", "-q"]));
+        Running::start(place.assay(["endure", device, "--overwrite", device, "--wait", "20s", "--json", "-q"]));
     let log = || {
         let mut logs = fs::read_dir(place.data().join("endure")).into_iter().flatten().filter_map(Result::ok);
         logs.find(|entry| entry.path().extension().is_some_and(|end| end == "log")).map(|entry| entry.path())

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::common::known::record_of;
 use crate::common::{Place, is_installed};
 
-const SUITE: &str = "name = \"pair\"\nversion = 1\npurpose = \"A test\"\nbudget = \"12s\"\nmax_write = \"64MiB\"\nrepeats = 2\nspan = \"4MiB\"\n\
+const SUITE: &str = "name = \"pair\"\nversion = 1\npurpose = \"A test\"\nbudget = \"60s\"\nmax_write = \"64MiB\"\nrepeats = 2\nspan = \"4MiB\"\n\
     [[workload]]\nname = \"rr\"\nop = \"read\"\npattern = \"random\"\nblock = \"4KiB\"\nqueue_depth = 4\nduration = \"500ms\"\n\
     [[workload]]\nname = \"ws\"\nop = \"write\"\npattern = \"random\"\nblock = \"4KiB\"\nsync = \"fdatasync\"\nduration = \"500ms\"\n";
 

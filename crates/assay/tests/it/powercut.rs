@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use assay_lab::{Backing, FakeCard, Lab, LoopDevice, lab};
+use assay_lab::{Backing, FakeCard, Lab, LoopDevice, Mount, lab};
 use assay_powercut::FileKeep;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -107,6 +107,46 @@ fn last_cut(place: &Place, home: &str) -> Value {
     let status = run(place.assay(["powercut", "--status", "--ledger", home, "--json"]));
     let document: Value = serde_json::from_str(&status.stdout).unwrap();
     document["tests"][0]["cuts"].as_array().unwrap().last().unwrap().clone()
+}
+
+/// Memory loses all with its power, and the system disk is under a directory where nothing is mounted any more.
+#[test]
+fn memory_is_no_medium_and_a_directory_that_is_not_mounted_gets_no_answer() {
+    const TEST: &str = "memory_is_no_medium_and_a_directory_that_is_not_mounted_gets_no_answer";
+    let _lab = lab!(TEST, Lab::share());
+    let place = Place::new();
+    let home = ledgers(&place);
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let refused = run(place.assay(["powercut", memory.path().to_str().unwrap(), "--ledger", &home]));
+    refused.refuses(2, &["/dev/shm", "lies in memory"]);
+    assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
+    // Not on the disk of the ledger.
+    let image = memory.path().join("disk.img");
+    File::create(&image).and_then(|file| file.set_len(64 << 20)).unwrap();
+    let disk = lab!(TEST, LoopDevice::attach(&image, false));
+    let point = place.path().join("mnt");
+    let mount = lab!(TEST, Mount::ext4(disk.path(), &point));
+    let path = point.to_str().unwrap().to_owned();
+    loaded(&place, &[&path, "--size", "8MiB", "--writers", "1"], &home);
+    // Also of a test whose last cut has an answer, which stands.
+    for answered in [false, true] {
+        if answered {
+            assert_eq!(
+                run(place.assay(["powercut", "--check", &path, "--ledger", &home])).code,
+                Some(6),
+                "no cut seen"
+            );
+            assert_eq!(last_cut(&place, &home)["answer"]["answer"], "kept");
+        }
+        assert!(Command::new("umount").arg(&path).status().unwrap().success());
+        let checked = run(place.assay(["powercut", "--check", &path, "--ledger", &home]));
+        assert_eq!(checked.code, Some(6), "{answered} {checked:?}");
+        let cut = last_cut(&place, &home);
+        let (key, value) = if answered { ("answer", "kept") } else { ("reason", "not_mounted") };
+        assert_eq!(cut["answer"][key], value, "{cut}");
+        assert!(Command::new("mount").arg(disk.path()).arg(&path).status().unwrap().success());
+    }
+    drop(mount);
 }
 
 /// The medium is attached anew, so that a cut is seen, and bears a file system when it is checked.

@@ -16,7 +16,7 @@ use assay_lab::{Lab, LimitedCard, Limits, Missing, lab, skip};
 use rustix::process::Signal;
 
 use crate::common::family::{Process, wait_for, wait_until_stopped};
-use crate::common::{ASSAY, Place, Running, random, run, send, suite};
+use crate::common::{ASSAY, Place, Running, random, run, send, send_if_there, suite};
 
 /// A place with a suite of two repeats.
 fn place() -> Place {
@@ -271,10 +271,10 @@ fn a_run_that_is_stopped_over_and_over_has_no_figure_and_ends() {
     let worker = running.workers()[0];
     let stopper = std::thread::spawn(move || {
         while going.load(Ordering::Relaxed) && Process::look(id).is_some_and(|p| p.state != 'Z') {
-            send(id, Signal::STOP);
-            send(worker, Signal::STOP);
+            send_if_there(id, Signal::STOP);
+            send_if_there(worker, Signal::STOP);
             std::thread::sleep(Duration::from_millis(300));
-            send(id, Signal::CONT);
+            send_if_there(id, Signal::CONT);
             std::thread::sleep(Duration::from_millis(300));
         }
     });
