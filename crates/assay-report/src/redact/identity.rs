@@ -280,13 +280,27 @@ pub(super) fn remote_server(text: &str, key: &Key) -> String {
 /// The components for a search in other text: the first that is replaced, which names a user or a volume more
 /// often than not, and the volume below a user's directory of volumes.
 pub(super) fn path_names(text: &str) -> Vec<&str> {
+    names_in(text).into_iter().map(|(name, _)| name).collect()
+}
+
+/// Those of them that stand where no user is named: a folder of results, or a volume.
+pub(super) fn path_names_of_things(text: &str) -> Vec<&str> {
+    if remote(text).is_some() || text.starts_with('~') {
+        return Vec::new();
+    }
+    names_in(text).into_iter().filter(|(_, of_user)| !of_user).map(|(name, _)| name).collect()
+}
+
+/// The names, and whether each may name a user.
+fn names_in(text: &str) -> Vec<(&str, bool)> {
     let path = remote(text).map_or(text, |(_, _, path)| path);
     let mut walk = Walk::default();
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<(&str, bool)> = Vec::new();
     for component in path.split(['/', '\\']) {
         let is_name = !walk.replaced || walk.volume;
+        let of_user = !walk.replaced && (HOMES.contains(&walk.before.as_str()) || walk.before == "/media");
         if !walk.keeps(component) && is_name {
-            names.push(component);
+            names.push((component, of_user));
         }
     }
     names

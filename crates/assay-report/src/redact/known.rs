@@ -21,6 +21,9 @@ pub(super) struct Known {
     short: Vec<(String, String)>,
     /// Words for tools, suites and loads, by which a host or user is called. They are replaced in labels only.
     vocabulary: Vec<(String, String)>,
+    /// Short names of folders and volumes that are called like a part of the model, as `Ultra` of `SanDisk Ultra`. They stay in
+    /// the label `model`, where they name a product.
+    of_model: Vec<String>,
 }
 
 impl Known {
@@ -41,7 +44,22 @@ impl Known {
             length > SHORTEST || (length == SHORTEST && identity.bytes().any(|b| b.is_ascii_digit()))
         });
         let (plain, searched) = searched.into_iter().partition(|(identity, _)| is_plain(identity));
-        Self { searched, plain, short, vocabulary }
+        let of_model = called_like_the_model(record).into_iter().map(|name| key.name(Kind::Path, name)).collect();
+        Self { searched, plain, short, vocabulary, of_model }
+    }
+
+    /// The same in the label `model`: what folders and volumes have from there stays.
+    pub(super) fn in_model(&self) -> Self {
+        let others = |all: &[(String, String)]| {
+            all.iter().filter(|(_, name)| !self.of_model.contains(name)).cloned().collect::<Vec<_>>()
+        };
+        Self {
+            searched: others(&self.searched),
+            plain: others(&self.plain),
+            short: others(&self.short),
+            vocabulary: others(&self.vocabulary),
+            of_model: Vec::new(),
+        }
     }
 
     /// The identity at the start of the rest of a sentence: its length in bytes and its short name. `inside` says that
@@ -111,6 +129,30 @@ fn told_by_labels(record: &Value) -> Vec<&str> {
     let elsewhere = |component: &&str| others.iter().any(|path| identity::path_names(path).contains(component));
     let components = file.split(['/', '\\']).filter(|component| !component.is_empty());
     components.filter(is_label).filter(|component| !elsewhere(component)).collect()
+}
+
+/// Names of folders and volumes that the label `model` holds as whole words. A user may be called so as well: what stands where
+/// users are named is not among them.
+fn called_like_the_model(record: &Value) -> Vec<&str> {
+    let Some(model) = record["labels"]["model"].as_str() else { return Vec::new() };
+    let model = model.to_lowercase();
+    let paths = [&record["source"]["file"], &record["medium"]["path"], &record["medium"]["mount_point"]];
+    let paths: Vec<&str> = paths.into_iter().filter_map(Value::as_str).collect();
+    let users: Vec<&str> = paths
+        .iter()
+        .flat_map(|path| {
+            identity::path_names(path).into_iter().filter(|name| !identity::path_names_of_things(path).contains(name))
+        })
+        .collect();
+    let is_part = |name: &str| {
+        let name = name.to_lowercase();
+        let ends = |at: Option<char>| !at.is_some_and(char::is_alphanumeric);
+        model
+            .match_indices(&name)
+            .any(|(at, found)| ends(model[..at].chars().next_back()) && ends(model[at + found.len()..].chars().next()))
+    };
+    let things = paths.iter().flat_map(|path| identity::path_names_of_things(path));
+    things.filter(|name| !users.contains(name) && is_part(name)).collect()
 }
 
 /// Replaces each part of `text` that `find` recognises at the start of the remaining text. The second argument of

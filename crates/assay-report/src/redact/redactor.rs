@@ -281,11 +281,13 @@ impl Pass<'_> {
         if text.trim().is_empty() {
             return text.to_owned();
         }
-        let known = || self.known.whole(text).map(str::to_owned);
+        let of_model = (name == "model").then(|| self.known.in_model());
+        let here = of_model.as_ref().unwrap_or(&self.known);
+        let known = || here.whole(text).map(str::to_owned);
         let other = || self.units.iter().find_map(|units| units.get(&text.to_lowercase())).cloned();
         let named = || named_identity(name).map(|kind| self.key.name(kind, text));
         // A user may have written an address in it.
-        let formed = || scrubbed(&self.known.replaced_in_label(text), &self.known, self.key);
+        let formed = || scrubbed(&here.replaced_in_label(text), here, self.key);
         known().or_else(other).or_else(named).unwrap_or_else(formed)
     }
 }

@@ -474,6 +474,46 @@ fn a_label_that_a_relative_path_holds_stays() {
     assert_ne!(of("nas:red7qz/3.txt")["unit"], "red7qz");
 }
 
+/// A folder or volume that is called like a part of the model hides no product; one that may be called after a person is still
+/// replaced, and so is either where it is no model.
+#[test]
+fn a_model_keeps_the_words_that_a_folder_has_too() {
+    let of = |file: &str, path: &str, model: &str| {
+        let source = Source { format: "fio".into(), file: file.into(), ..Source::default() };
+        let mut record = Record { origin: Origin::Imported(source), ..crate::common::good_card() };
+        record.medium.path = path.into();
+        let note = format!("from {}", path_words(file, path));
+        record.labels =
+            [("model", model), ("note", &note)].map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        redacted(&record).labels
+    };
+    for (file, path, model) in [
+        ("Ultraqz/output_1.txt", "/mnt/card", "SanDisk Ultraqz"),
+        ("results/EVO Plusqz/1.txt", "/mnt/card", "evo plusqz 64GB"),
+        ("633xqz/1.txt", "/mnt/card", "Lexar 633xqz"),
+        ("1.txt", "/media/carolqz/Ultra A1qz", "SanDisk Ultra A1qz"),
+        ("1.txt", "/srv/Ultra A1qz", "Ultra A1qz"),
+    ] {
+        assert_eq!(of(file, path, model)["model"], model, "{file} {path}");
+        assert!(!of(file, path, model)["note"].contains("qz"), "{file} {path}");
+    }
+    for (file, path, model) in [
+        ("1.txt", "/media/carolqz/card", "card of carolqz"),
+        ("/home/daveqz/1.txt", "/mnt/card", "daveqz Ultra"),
+        ("nas:evaqz/1.txt", "/mnt/card", "evaqz"),
+        ("daveqz/1.txt", "/home/daveqz/card", "daveqz Ultra"),
+        ("Ultqz/1.txt", "/mnt/card", "Ultqzra"),
+    ] {
+        let kept = of(file, path, model)["model"] == model;
+        assert_eq!(kept, model == "Ultqzra", "{file} {path}: {model}");
+    }
+}
+
+/// Each component of both.
+fn path_words(file: &str, path: &str) -> String {
+    format!("{file}/{path}").replace('/', ", ")
+}
+
 #[test]
 fn a_host_named_like_a_short_name_is_replaced_too() {
     let mut record = crate::common::good_card();
