@@ -9,7 +9,7 @@ use assay_device::guard::signature;
 use crate::layout::{PAGE_BYTES, PAGE_SECTORS, Phase, Task};
 use crate::medium::Medium;
 use crate::sentinel::PATIENCE;
-use crate::stamp::{SECTOR, Stamp, mixed};
+use crate::stamp::{SECTOR, Stamp, mixed, without_stamp};
 use crate::state::State;
 
 /// Pages at the front, where what has no mark begins, too; and as many that are drawn from all of the area.
@@ -61,8 +61,8 @@ pub fn written_since(medium: &mut dyn Medium, state: &State, shows: Shows) -> Op
     mark.map(Foreign::Mark).or_else(|| has_content(medium, state, counts).then_some(Foreign::Content))
 }
 
-/// The mark of a file system, a partition table or the like on pages that count, in sectors without a stamp: the words of a stamp
-/// are as random numbers, among which a short mark comes up.
+/// The mark of a file system, a partition table or the like on pages that count, in what is no stamp: the words of a stamp are as
+/// random numbers, among which a short mark comes up.
 pub fn mark_on(medium: &mut dyn Medium, counts: &dyn Fn(u64) -> bool) -> Option<&'static str> {
     let (began, bytes) = (Instant::now(), medium.bytes());
     PARTITIONS.into_iter().filter(|start| *start < bytes).find_map(|start| {
@@ -73,8 +73,8 @@ pub fn mark_on(medium: &mut dyn Medium, counts: &dyn Fn(u64) -> bool) -> Option<
 
 /// Whether a page was written in an earlier slice, and did not fail.
 fn was_written(state: &State, page: u64) -> bool {
-    let written = state.layout().round_of(page, state.task()).is_some_and(|round| round > 0);
-    written && state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
+    state.layout().was_written(page, state.task())
+        && state.failed().count(page * PAGE_SECTORS..(page + 1) * PAGE_SECTORS) == 0
 }
 
 /// Whether a page held what was written when it was read last.
@@ -129,7 +129,7 @@ fn is_other(page: &[u8], first: Stamp) -> bool {
         && page.iter().any(|byte| *byte != page[0])
 }
 
-/// A medium in which stamps, pages that do not count and what cannot be read are zeros.
+/// A medium in which words of stamps, pages that do not count and what cannot be read are zeros.
 struct Unstamped<'a> {
     medium: &'a mut dyn Medium,
     counts: &'a dyn Fn(u64) -> bool,
@@ -150,9 +150,7 @@ impl Read for Unstamped<'_> {
         if !read || self.medium.read(number * PAGE_BYTES, page).is_err() {
             page.fill(0);
         }
-        for sector in page.chunks_exact_mut(SECTOR).filter(|sector| Stamp::read(sector).is_some()) {
-            sector.fill(0);
-        }
+        page.chunks_exact_mut(SECTOR).for_each(without_stamp);
         out[..taken].copy_from_slice(&page[skip.min(length)..][..taken]);
         self.at += taken as u64;
         Ok(taken)

@@ -86,16 +86,33 @@ fn shuffled(seed: u64) -> [u64; SLICES as usize] {
 /// walked until it falls among the blocks, so that each block comes once.
 #[must_use]
 pub fn block_at(unit: u64, cycle: u64, place: u64, blocks: u64) -> u64 {
-    let bits = (64 - blocks.saturating_sub(1).leading_zeros()).max(2).div_ceil(2);
-    let mask = (1u64 << bits) - 1;
     let key = mixed(unit, cycle);
-    let mut value = place;
-    loop {
-        let (mut left, mut right) = (value >> bits, value & mask);
+    walked(place, blocks, |bits, mask, mut left, mut right| {
         for round in 0..4 {
             (left, right) = (right, left ^ (mixed(key ^ round, right) & mask));
         }
-        value = left << bits | right;
+        left << bits | right
+    })
+}
+
+/// The place of a block in that order: the same steps back.
+fn place_of_block(unit: u64, cycle: u64, block: u64, blocks: u64) -> u64 {
+    let key = mixed(unit, cycle);
+    walked(block, blocks, |bits, mask, mut left, mut right| {
+        for round in (0..4).rev() {
+            (left, right) = (right ^ (mixed(key ^ round, left) & mask), left);
+        }
+        left << bits | right
+    })
+}
+
+/// Steps from a number below `blocks` on until another such number comes.
+fn walked(from: u64, blocks: u64, step: impl Fn(u32, u64, u64, u64) -> u64) -> u64 {
+    let bits = (64 - blocks.saturating_sub(1).leading_zeros()).max(2).div_ceil(2);
+    let mask = (1u64 << bits) - 1;
+    let mut value = from;
+    loop {
+        value = step(bits, mask, value >> bits, value & mask);
         if value < blocks {
             return value;
         }
@@ -168,6 +185,17 @@ impl Layout {
     pub(crate) fn written_by(&self, task: Task) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let layout = *self;
         self.numbers_of(task).map(move |number| layout.page_of(task, number))
+    }
+
+    /// Whether an earlier slice than that of `task` wrote a page, in its cycle or before.
+    #[must_use]
+    pub fn was_written(&self, page: u64, task: Task) -> bool {
+        match (self.load, task.phase) {
+            (WearLoad::RandomSync { .. }, Phase::Write) if task.cycle == 1 => {
+                place(self.pages, SLICES, place_of_block(self.unit, 1, page, self.pages)) < task.index
+            }
+            _ => task.cycle > 1 || self.round_of(page, task).is_some_and(|round| round > 0),
+        }
     }
 
     /// The cycle whose stamp a page holds when all tasks before `task` are done; 0 if it was not written yet. While
@@ -256,8 +284,29 @@ mod tests {
             let of = |cycle| (0..blocks).map(|place| block_at(3, cycle, place, blocks)).collect::<Vec<_>>();
             let mut all = of(1);
             assert!(blocks < 16 || all != of(2));
+            for (place, block) in (0..).zip(&all) {
+                assert_eq!(place_of_block(3, 1, *block, blocks), place);
+            }
             all.sort_unstable();
             assert_eq!(all, (0..blocks).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn pages_that_were_written_are_those_of_the_slices_before() {
+        for load in [WearLoad::Whole, WearLoad::RandomSync { block_bytes: 4096 }] {
+            let layout = Layout { load, ..layout(1000) };
+            let mut written = std::collections::BTreeSet::new();
+            for index in 0..SLICES {
+                let task = Task { cycle: 1, phase: Phase::Write, index };
+                assert!(
+                    (0..1000).all(|page| layout.was_written(page, task) == written.contains(&page)),
+                    "{load:?} {index}"
+                );
+                written.extend(layout.written_by(task));
+            }
+            assert!((0..1000).all(|page| layout.was_written(page, Task { cycle: 1, phase: Phase::Read, index: 0 })));
+            assert!((0..1000).all(|page| layout.was_written(page, Task { cycle: 2, phase: Phase::Write, index: 0 })));
         }
     }
 

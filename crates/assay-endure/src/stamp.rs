@@ -12,6 +12,8 @@ const CONTENT: std::ops::Range<usize> = 3..61;
 /// A sector belongs to a stamp if at most this many of its 4,096 bits differ. Sectors of two stamps differ in 2,048 ± 32
 /// (standard deviation), so that another stamp is never taken for this one.
 const FLIPS: u32 = 1024;
+/// Bits of a word that may differ where it is worn. One that something else wrote differs in 32 ± 4 (standard deviation).
+const WORN: u32 = 8;
 /// Bits that may differ in a sector of zeros or ones: one in a hundred.
 const STRAY: u32 = 40;
 /// Earlier cycles that are tried where both headers are damaged.
@@ -129,6 +131,20 @@ impl Stamp {
     #[must_use]
     pub fn read(sector: &[u8]) -> Option<Self> {
         belongs(&words_of(sector))
+    }
+}
+
+/// Makes zeros of what a stamp wrote to a sector. A tool that writes a part of a sector, as the table of an MBR behind its code,
+/// leaves the other words as they were: then its own words stay.
+pub(crate) fn without_stamp(sector: &mut [u8]) {
+    let found = words_of(sector);
+    let Some(stamp) = belongs(&found) else { return };
+    let wanted = stamp.words();
+    let in_part = found.iter().zip(&wanted).filter(|(found, wanted)| found == wanted).count() >= WORDS / 2;
+    for ((bytes, found), wanted) in sector.chunks_exact_mut(8).zip(found).zip(wanted) {
+        if !in_part || (found ^ wanted).count_ones() <= WORN {
+            bytes.fill(0);
+        }
     }
 }
 

@@ -220,7 +220,8 @@ fn resumed(
     let over_other = match written_since(&mut opened.medium, &state, Shows::Every) {
         Some(other) if !opening.named => {
             return Err(Failure::usage(format!(
-                "{path}: {}; nothing was written; if that may be overwritten, add --overwrite {path}",
+                "{path}: {}; nothing was written; a new test begins without --resume; if this one may go on, with what was \
+                 written since counted as failed, add --overwrite {path}",
                 words::foreign(other)
             )));
         }
