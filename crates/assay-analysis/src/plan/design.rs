@@ -299,7 +299,7 @@ pub struct Outlook {
     pub resolution: Vec<Resolution>,
     /// Models with one unit, where only that unit can be judged.
     pub models_of_one_unit: Vec<String>,
-    /// Whether the effect of an odd unit can be separated from that of its slot.
+    /// Whether slots can be tested beside units and rounds, so that an odd unit is not taken for its slot.
     pub units_told_from_slots: bool,
 }
 
@@ -350,8 +350,27 @@ pub fn outlook(plan: &ExperimentPlan, unit_deviation: f64) -> Result<Outlook, Pl
         written_per_unit_bytes: all.written_per_unit,
         resolution: [1.0, 0.5, 1.5].iter().filter_map(|share| resolution(plan, unit_deviation * share)).collect(),
         models_of_one_unit,
-        units_told_from_slots: plan.moves() == Moves::EachRound && plan.rounds() > 1,
+        units_told_from_slots: slots_testable(plan),
     })
+}
+
+/// Whether records of all cells will allow the ranking to test slots.
+fn slots_testable(plan: &ExperimentPlan) -> bool {
+    let values: Vec<rank::FitValue<'_>> = plan.cells().iter().map(value).collect();
+    rank::slots_testable(&values)
+}
+
+fn value(cell: &ScheduledUnit) -> rank::FitValue<'_> {
+    rank::FitValue {
+        model: cell.model.as_str().into(),
+        unit: cell.unit.as_str().into(),
+        slot: Some(cell.slot.as_str().into()),
+        wave: u32::try_from(cell.round).ok(),
+        day: None,
+        order: None,
+        weight: 1.0,
+        value: 1.0,
+    }
 }
 
 /// Units that stay are put in once, where all have a slot of their own.

@@ -135,6 +135,15 @@ fn units_stay_where_they_are_asked_to() {
 }
 
 #[test]
+fn a_plan_says_whether_slots_can_be_tested() {
+    let says = |units, slots, rounds| outlook(&planned(units, slots, rounds), 0.1).unwrap().units_told_from_slots;
+    assert!(says("A=1,3,5,7;B=2,4,6,8", "11", 3) && says(FIVE, "7", 2));
+    assert!(!says("A=1,2;B=1,2", "4", 2), "two rounds explain every figure");
+    assert!(!says("A=1,2;B=1,2", "8", 3), "as many cells as effects");
+    assert!(!says("A=1,2;B=1,2", "4", 1));
+}
+
+#[test]
 fn reads_come_before_writes_in_every_session() {
     let plan = planned("A=1,2", "2", 2);
     assert_eq!(plan.orders(), [["read", "write"]]);

@@ -282,16 +282,21 @@ fn able_text(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
              and slot cannot be separated."
                 .to_owned(),
         ),
-        (Moves::EachRound, false) => {
-            lines.push(
-                "With one round, unit and slot cannot be separated; plan two rounds or more, and three to see which slot \
-                 deviates."
-                    .to_owned(),
-            );
-        }
+        (Moves::EachRound, false) => lines.push(untested_slots(plan).to_owned()),
         (Moves::EachRound, true) => {}
     }
     lines
+}
+
+/// What would allow to test slots.
+fn untested_slots(plan: &ExperimentPlan) -> &'static str {
+    if plan.rounds() == 1 {
+        "With one round, unit and slot cannot be separated; plan two rounds or more, and three to see which slot deviates."
+    } else if plan.rounds() < plan.slots().len() {
+        "Which slot deviates cannot be tested beside units and rounds; plan another round, or more units."
+    } else {
+        "Which slot deviates cannot be tested beside units and rounds; plan more units."
+    }
 }
 
 // The swap test: what to measure, and whether unit or slot is to blame.

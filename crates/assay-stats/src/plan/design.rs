@@ -7,6 +7,7 @@ use crate::decide::InputRefusal;
 use crate::decide::bounds::{at_least, not_negative, positive};
 use crate::interval::{LEVEL, student_t};
 use crate::random::Generator;
+use crate::rank::{FitValue, slots_testable};
 use crate::variation::RunVariance;
 
 /// Whether units move between slots.
@@ -52,7 +53,7 @@ pub struct SessionPlan {
 impl SessionPlan {
     /// Checks that each unit is measured once a round, that no unit is in a wrong slot (twice in the same one, or away
     /// from its fixed one), and that no slot is double booked. Where units move for two rounds or more, it also checks
-    /// that unit effects and slot effects can be separated.
+    /// that units and slots hang together.
     ///
     /// # Errors
     /// The first violation.
@@ -82,8 +83,8 @@ impl SessionPlan {
         Ok(())
     }
 
-    /// Whether units and the slots they meet hang together (union and find), which makes effects
-    /// of slots estimable. One round never does for two units.
+    /// Whether units and the slots they meet hang together (union and find). Without that, effects of slots cannot be
+    /// estimated; with it they may still be those of rounds ([`Self::slots_testable`]). One round never does for two units.
     #[must_use]
     pub fn connected(&self) -> bool {
         let units = self.models.len();
@@ -94,6 +95,25 @@ impl SessionPlan {
         }
         let first = if units > 0 { root(&mut parent, 0) } else { 0 };
         (0..units).all(|unit| root(&mut parent, unit) == first)
+    }
+
+    /// Whether the plan will show which slots differ: each slot that is used can be compared with each other one beside units
+    /// and rounds, and something is left to show by how much values vary.
+    #[must_use]
+    pub fn slots_testable(&self) -> bool {
+        let names: Vec<String> = (0..self.models.len().max(self.slots)).map(|at| at.to_string()).collect();
+        let value = |m: &Meeting| FitValue {
+            model: "".into(),
+            unit: names[m.unit].as_str().into(),
+            slot: Some(names[m.slot].as_str().into()),
+            wave: u32::try_from(m.round).ok(),
+            day: None,
+            order: None,
+            weight: 1.0,
+            value: 1.0,
+        };
+        let values: Vec<FitValue<'_>> = self.meetings.iter().filter(|m| self.holds(m)).map(value).collect();
+        slots_testable(&values)
     }
 
     /// The most meetings of one model with one slot.
@@ -125,16 +145,17 @@ fn root(parent: &mut [usize], mut node: usize) -> usize {
 // Units are cut into waves of as many as there are slots; in each round every position moves on
 // by one step for all, so that no two units meet (John and Williams, "Cyclic and Computer
 // Generated Designs", 1995). The first step has no divisor in common with the number of slots,
-// which ties all units together.
+// which ties all units together. With fewer units than slots, positions may still move on so that slots are rounds shifted by
+// units; such a draw does not count where another one tells slots apart.
 
-/// Plans that are drawn; the one is kept in which models crowd slots least.
+/// Plans that are drawn; of those in which slots can be tested, else of all, the one is kept in which models crowd slots least.
 const DRAWS: usize = 200;
 
 /// A plan for units of the given models. The same arguments give the same plan on every platform.
 ///
 /// # Errors
-/// No unit, slot or round; more rounds than slots where units move; no plan among 200 that tells
-/// units from slots.
+/// No unit, slot or round; more rounds than slots where units move; no plan among 200 in which units and slots hang
+/// together.
 pub fn plan(models: &[usize], slots: usize, rounds: usize, mode: Mode, seed: u64) -> Result<SessionPlan, PlanFault> {
     at_least("units", 1, models.len())?;
     at_least("slots", 1, slots)?;
@@ -143,7 +164,7 @@ pub fn plan(models: &[usize], slots: usize, rounds: usize, mode: Mode, seed: u64
         return Err(PlanFault::MoreRoundsThanSlots { rounds, slots });
     }
     let mut generator = Generator::new(seed);
-    let mut best: Option<(usize, SessionPlan)> = None;
+    let mut best: Option<((bool, usize), SessionPlan)> = None;
     let mut fault = PlanFault::NotConnected;
     for _ in 0..DRAWS {
         let drawn = draw(models, slots, rounds, mode, &mut generator);
@@ -152,8 +173,15 @@ pub fn plan(models: &[usize], slots: usize, rounds: usize, mode: Mode, seed: u64
             continue;
         }
         let crowding = drawn.crowding();
-        if best.as_ref().is_none_or(|(least, _)| crowding < *least) {
-            best = Some((crowding, drawn));
+        let least = best.as_ref().map(|(least, _)| *least);
+        // Whether slots can be tested takes long to see, and is not asked of a plan that is no better if they can.
+        if least.is_some_and(|least| least <= (false, crowding)) {
+            continue;
+        }
+        let testable = mode == Mode::Move && drawn.slots_testable();
+        let key = (!testable, crowding);
+        if least.is_none_or(|least| key < least) {
+            best = Some((key, drawn));
         }
     }
     best.map(|(_, plan)| plan).ok_or(fault)

@@ -4,7 +4,7 @@
 //! value each, represent their model. In balanced designs this is restricted maximum likelihood, without the negative
 //! components that other methods cut off: a model's variance between units already includes that between repeats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
@@ -316,6 +316,35 @@ pub enum SlotTest {
     Tested(SlotCheck),
 }
 
+impl Table {
+    /// Why slots cannot be tested; `None` where they can.
+    fn untested(&self) -> Option<SlotTest> {
+        if !self.slotted {
+            Some(SlotTest::Inseparable)
+        } else if self.degrees() == 0 {
+            Some(SlotTest::TooFewWaves)
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether observations in these places, whatever their values, allow to test each slot against each other one
+/// ([`slot_check`]). Each observation has a slot and a wave. Slots without an observation are left aside.
+#[must_use]
+pub fn slots_testable(observations: &[FitValue<'_>]) -> bool {
+    let units: BTreeSet<_> = observations.iter().map(|o| (&o.model, &o.unit)).collect();
+    let slots: BTreeSet<_> = observations.iter().map(|o| &o.slot).collect();
+    let waves: BTreeSet<_> = observations.iter().map(|o| o.wave).collect();
+    // With fewer than one degree of freedom for how much values vary, the design need not be looked at.
+    if observations.len() + 1 < units.len() + slots.len() + waves.len() {
+        return false;
+    }
+    Table::new(observations).is_ok_and(|table| {
+        table.untested().is_none() && table.design.factors.first().is_some_and(|slots| slots.parts == 1)
+    })
+}
+
 /// Tests slots under one of `loads` loads by the F ratio of what they explain beside units and waves. A slot stands out where
 /// slots differ, and it is 3 % and more than its own error away from the median of the slots.
 ///
@@ -326,16 +355,13 @@ pub enum SlotTest {
 /// As for [`self`].
 pub fn slot_check(observations: &[FitValue<'_>], loads: usize) -> Result<SlotTest, FitError> {
     let mut table = Table::new(observations)?;
-    let mut degrees = table.degrees();
-    if !table.slotted {
-        return Ok(SlotTest::Inseparable);
+    if let Some(why) = table.untested() {
+        return Ok(why);
     }
+    let mut degrees = table.degrees();
     if let Some((_, adjusted)) = OrderEffect::estimate(&table, degrees) {
         table.y = adjusted;
         degrees -= 1;
-    }
-    if degrees == 0 {
-        return Ok(SlotTest::TooFewWaves);
     }
     let seen = table.design.sweep(&table.y);
     let slots = &table.design.factors[0];

@@ -22,7 +22,7 @@ pub use entry::{
 };
 pub use fit::{
     Components, Fit, ModelFit, OrderEffect, OutstandingSlot, SlotCheck, SlotTest, UnitFit, VarianceShares, fit,
-    slot_check,
+    slot_check, slots_testable,
 };
 pub use groups::TwoGroups;
 pub use outlier::{Disagreement, GROUPS_ALPHA, ODD_ALPHA, OddUnit, Oddities, odd_units, units_to_name};

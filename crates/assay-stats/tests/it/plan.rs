@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use assay_stats::decide::InputRefusal;
-use assay_stats::plan::{Mode, PlanFault, PlannedLoad, Swap, cost, plan, swap};
+use assay_stats::plan::{Mode, PlanFault, PlannedLoad, SessionPlan, Swap, cost, plan, swap};
 
 /// `counts[k]` units of model k.
 fn models(counts: &[usize]) -> Vec<usize> {
@@ -36,6 +36,66 @@ fn no_unit_meets_a_slot_twice_and_all_hang_together() {
 fn one_round_does_not_tell_units_from_slots() {
     let plan = plan(&models(&[2, 2]), 4, 1, Mode::Move, 1).unwrap();
     assert!(!plan.connected() && plan.check().is_ok());
+}
+
+/// Rank of the matrix of the mean, units, slots and rounds, by elimination.
+fn rank_of(plan: &SessionPlan) -> usize {
+    let units = plan.models.len();
+    let columns = 1 + units + plan.slots + plan.rounds;
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for m in &plan.meetings {
+        let mut row = vec![0.0; columns];
+        for at in [0, 1 + m.unit, 1 + units + m.slot, 1 + units + plan.slots + m.round] {
+            row[at] = 1.0;
+        }
+        rows.push(row);
+    }
+    let mut rank = 0;
+    for column in 0..columns {
+        let size = |at: &usize| rows[*at][column].abs();
+        let Some(pivot) = (rank..rows.len()).max_by(|a, b| size(a).total_cmp(&size(b))) else { break };
+        if size(&pivot) < 1e-9 {
+            continue;
+        }
+        rows.swap(rank, pivot);
+        let own = rows[rank].clone();
+        for row in &mut rows[rank + 1..] {
+            let share = row[column] / own[column];
+            row.iter_mut().zip(&own).for_each(|(value, own)| *value -= share * own);
+        }
+        rank += 1;
+    }
+    rank
+}
+
+/// With fewer units than slots, most draws leave slots that are units and rounds in sum.
+#[test]
+fn slots_are_separated_where_the_plan_says_so() {
+    for (units, slots, rounds, testable) in [
+        (8, 11, 3, true),
+        (6, 12, 4, true),
+        (6, 10, 3, true),
+        (7, 12, 4, true),
+        (5, 8, 3, true),
+        (7, 10, 3, true),
+        (7, 7, 3, true),
+        (14, 7, 2, true),
+        (8, 7, 2, true),
+        // Twelve cells for as many effects, and two rounds that explain every figure.
+        (4, 8, 3, false),
+        (7, 7, 2, false),
+        (6, 7, 2, false),
+        (7, 7, 1, false),
+    ] {
+        for seed in 0..20 {
+            let drawn = plan(&models(&[units - units / 2, units / 2]), slots, rounds, Mode::Move, seed).unwrap();
+            let used: HashSet<_> = drawn.meetings.iter().map(|m| m.slot).collect();
+            let effects = units + used.len() + rounds - 2;
+            let separated = rank_of(&drawn) == effects && drawn.meetings.len() > effects;
+            let shape = format!("{units} units, {slots} slots, {rounds} rounds, seed {seed}");
+            assert_eq!((drawn.slots_testable(), separated), (testable, testable), "{shape}");
+        }
+    }
 }
 
 #[test]
