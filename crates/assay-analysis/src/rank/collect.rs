@@ -159,7 +159,8 @@ fn is_disturbance(finding: &Finding) -> bool {
     )
 }
 
-/// Of several hosts each is a place of its own: slot 1 of two hosts is two slots, and a host without slots is one.
+/// Of several hosts each is a place of its own: slot 1 of two hosts is two slots, and a host without slots is one. A slot with
+/// the name of its host, as where nodes are the slots of a plan, is that host.
 fn tell_hosts_apart(entries: &mut [NamedRecord<'_>]) {
     let hosts: BTreeSet<&str> = entries.iter().filter_map(|e| e.record.host.hostname.as_deref()).collect();
     if hosts.len() < 2 {
@@ -168,6 +169,7 @@ fn tell_hosts_apart(entries: &mut [NamedRecord<'_>]) {
     for entry in entries {
         let slot = &mut entry.identity.slot;
         *slot = match (&entry.record.host.hostname, slot.take()) {
+            (Some(host), Some(slot)) if slot == *host => Some(slot),
             (Some(host), Some(slot)) => Some(format!("{host} {slot}")),
             (Some(host), None) => Some(host.clone()),
             (None, slot) => slot,

@@ -68,6 +68,18 @@ fn a_bad_unit_and_a_bad_slot_are_told_apart() {
     assert_eq!(report.primary.remarks, [RankRemark::Adjusted { units: 12 }]);
 }
 
+/// Where nodes are the slots of a plan.
+#[test]
+fn a_slot_with_the_name_of_its_host_has_that_name_once() {
+    let mut records = campaign();
+    for record in &mut records {
+        record.host.hostname = Some(record.labels["slot"].clone());
+    }
+    let report = ranked(&records, &RankOptions::default());
+    let [slot] = report.primary.slots.as_slice() else { panic!("{:?}", report.primary.slots) };
+    assert_eq!(slot.slot, "5");
+}
+
 #[test]
 fn a_ranking_that_hangs_on_a_unit_says_so() {
     let report = ranked(&campaign(), &RankOptions::default());
