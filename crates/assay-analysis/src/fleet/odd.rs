@@ -419,7 +419,7 @@ pub enum Inseparable {
     Unknown,
 }
 
-/// Slots of a run; other runs of the same units count where units changed places.
+/// Slots of a run; other runs of the same units or of the same plan count where units changed places.
 pub(super) fn slots(
     run: &FleetRun,
     others: &[FleetRun],
@@ -453,11 +453,14 @@ fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<PlaceEffect, Inseparabl
     };
     let units: BTreeSet<(String, String)> = run.records().map(|(_, record)| unit(record)).collect();
     let suites: BTreeSet<String> = run.records().map(|(_, record)| suite(record)).collect();
+    let plans: BTreeSet<&str> = run.records().filter_map(|(_, record)| plan(record)).collect();
     let mut records: Vec<&Observation> = run.records().map(|(_, record)| record).collect();
     let mut runs = 1;
+    // A unit of the plan that the newest round lacks was in slots before, and the ranking of the plan counts it.
+    let of_these = |r: &Observation| units.contains(&unit(r)) || plan(r).is_some_and(|plan| plans.contains(plan));
     for other in others {
         let own = other.records().map(|(_, record)| record);
-        let same: Vec<&Observation> = own.filter(|r| units.contains(&unit(r)) && suites.contains(&suite(r))).collect();
+        let same: Vec<&Observation> = own.filter(|r| of_these(r) && suites.contains(&suite(r))).collect();
         runs += usize::from(!same.is_empty());
         records.extend(same);
     }
@@ -489,6 +492,11 @@ fn effect(run: &FleetRun, others: &[FleetRun]) -> Result<PlaceEffect, Inseparabl
     let under = |ranking: LoadRanking| PlacesUnder { title: ranking.title, slots: ranking.slots };
     let at = tested.into_iter().map(under).filter(|under| !under.slots.is_empty()).collect();
     Ok(PlaceEffect::Separated { at, loads, runs })
+}
+
+/// The plan that a record is of.
+fn plan(record: &Observation) -> Option<&str> {
+    record.labels.get("plan").map(String::as_str).filter(|plan| !plan.is_empty())
 }
 
 /// The node that is furthest off and the one nearest to the median, under the load where it is so.

@@ -3,6 +3,7 @@
 use assay_analysis::Reason;
 use assay_analysis::compare::PairVerdict;
 use assay_analysis::fleet::{FleetReport, FleetRun, Inseparable, LoadRow, NoSum, Node, PlaceEffect, report};
+use assay_analysis::rank::{RankOptions, rank};
 use assay_core::cluster::{SettledBy, SettledLoad, Settlement, Standing};
 use assay_core::finding::{AreaLimit, Finding, Throttling};
 use assay_core::medium::{MediumKind, Mounted};
@@ -318,26 +319,29 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert!(swapped.against.is_none(), "nothing is claimed of units that moved");
 }
 
+/// A round of five cards that move through five slots, of which one halves what is written.
+fn rotated(round: usize, name: &str) -> Vec<Record> {
+    let mut records = alone(5, 13);
+    for (at, record) in records.iter_mut().enumerate() {
+        record.host.hostname = Some("board".to_owned());
+        record.id = format!("{name}{at}");
+        let slot = (at + round * (round + 1) / 2) % 5;
+        for (key, value) in [("slot", slot), ("round", round), ("unit", at)] {
+            record.labels.insert(key.to_owned(), value.to_string());
+        }
+        // Equal rounds would leave nothing that varies.
+        slowed(record, 1.0 + 0.003 * ((3 * at + 5 * round) % 7) as f64, true);
+        if slot == 2 {
+            slowed(record, 0.5, true);
+        }
+    }
+    records
+}
+
 /// Five cards move through five slots; one slot halves what is written. Two rounds explain every figure by themselves.
 #[test]
 fn a_slot_that_is_slow_in_writes_alone_is_named_after_three_rounds() {
-    let round = |round: usize, name: &str| {
-        let mut records = alone(5, 13);
-        for (at, record) in records.iter_mut().enumerate() {
-            record.host.hostname = Some("board".to_owned());
-            record.id = format!("{name}{at}");
-            let slot = (at + round * (round + 1) / 2) % 5;
-            for (key, value) in [("slot", slot), ("round", round), ("unit", at)] {
-                record.labels.insert(key.to_owned(), value.to_string());
-            }
-            // Equal rounds would leave nothing that varies.
-            slowed(record, 1.0 + 0.003 * ((3 * at + 5 * round) % 7) as f64, true);
-            if slot == 2 {
-                slowed(record, 0.5, true);
-            }
-        }
-        of_records(name, records)
-    };
+    let round = |round: usize, name: &str| of_records(name, rotated(round, name));
     let (first, second, third) = (round(0, "aaaa"), round(1, "bbbb"), round(2, "cccc"));
     let two = report(&second, std::slice::from_ref(&first), None, true);
     let PlaceEffect::Inseparable { why, .. } = two.slots.effect else { panic!("{:?}", two.slots) };
@@ -350,6 +354,29 @@ fn a_slot_that_is_slow_in_writes_alone_is_named_after_three_rounds() {
         assert_eq!(slot.slot, "2");
         assert!((slot.ratio / 0.5 - 1.0).abs() < 0.05, "{slot:?}");
     }
+}
+
+/// A card that is missing in the last round was in slots before: the report tests slots with the records of the whole plan.
+#[test]
+fn a_report_and_a_ranking_name_the_same_slots_of_a_plan() {
+    let [first, second, mut third] = [(0, "aaaa"), (1, "bbbb"), (2, "cccc")].map(|(round, name)| {
+        let mut records = rotated(round, name);
+        records
+            .iter_mut()
+            .for_each(|record| drop(record.labels.insert("plan".to_owned(), "0123456789abcdef".to_owned())));
+        records
+    });
+    third.remove(3);
+    let all: Vec<Observation> = first.iter().chain(&second).chain(&third).map(Observation::from).collect();
+    let ranked = rank(&all.iter().collect::<Vec<_>>(), &RankOptions::default()).unwrap();
+    let runs = [of_records("bbbb", second), of_records("aaaa", first)];
+    let found = report(&of_records("cccc", third), &runs, None, true);
+    let PlaceEffect::Separated { at, runs: 3, .. } = found.slots.effect else { panic!("{:?}", found.slots) };
+    let named: Vec<_> = at.into_iter().map(|under| (under.title, under.slots)).collect();
+    let rankings = std::iter::once(ranked.primary).chain(ranked.exploratory);
+    let by_ranking: Vec<_> = rankings.filter(|r| !r.slots.is_empty()).map(|r| (r.title, r.slots)).collect();
+    assert!(!named.is_empty());
+    assert_eq!(named, by_ranking);
 }
 
 /// Nodes that say nothing about their unit are distinguished by their names; of attempts the last counts.

@@ -86,7 +86,7 @@ impl Answer for ReportAnswer {
 
 // The run that a report is about, and other runs of the same units: of ledgers, of the store, or of a directory.
 
-/// Other runs that are looked at, the newest of those with units of this one.
+/// Other runs that are looked at, the newest of those with units of this one. All rounds of its plan are.
 const OTHERS: usize = 12;
 const LABEL: &str = "fleet";
 
@@ -231,10 +231,11 @@ fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failur
     let wanted = wanted.map(|wanted| run_named(all.iter().map(|known| known.name.as_str()), wanted)).transpose()?;
     let (mut others, mut place) = (Vec::new(), None);
     if let Some(store) = &store {
-        let own_units = units(&known.summaries);
+        let (own_units, own_plans) = (units(&known.summaries), plans(&known.summaries));
         for (at, other) in all.iter().enumerate() {
             let asked = wanted == Some(at);
-            if asked || others.len() < OTHERS && !own_units.is_disjoint(&units(&other.summaries)) {
+            let of_plan = !own_plans.is_disjoint(&plans(&other.summaries));
+            if asked || of_plan || others.len() < OTHERS && !own_units.is_disjoint(&units(&other.summaries)) {
                 if asked {
                     place = Some(others.len());
                 }
@@ -287,6 +288,12 @@ fn units(summaries: &[Summary]) -> BTreeSet<(String, String)> {
         Some((summary.suite.clone(), unit?))
     };
     summaries.iter().filter_map(unit).collect()
+}
+
+/// The plans that a run carries out: one, or none.
+fn plans(summaries: &[Summary]) -> BTreeSet<&str> {
+    let named = summaries.iter().filter_map(|summary| summary.labels.get("plan"));
+    named.map(String::as_str).filter(|plan| !plan.is_empty()).collect()
 }
 
 /// The records of another run, without what grows: the one that tells how it was run, whole.
