@@ -16,6 +16,11 @@ pub(crate) const LEFT_OUT: &str = "left out";
 /// What is said of a figure without the effects of slots and rounds. A computer is a slot, too.
 pub(crate) const ADJUSTED: &str = "adjusted for slot, round and computer";
 
+/// How often chance alone brings something about, in words.
+pub(crate) fn cases(p: f64) -> String {
+    if p < 0.001 { "less than 0.1 % of cases".to_owned() } else { format!("{:.1} % of cases", p * 100.0) }
+}
+
 /// The number of names or loads in a shortened line.
 const FEW: usize = 6;
 

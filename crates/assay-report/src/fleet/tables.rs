@@ -8,6 +8,7 @@ use assay_core::text::{clean, statement};
 use assay_core::units::{figures, fixed};
 
 use super::words::{beside, count, node_name, node_names};
+use crate::caveats::cases;
 use crate::change::change;
 use crate::document::{Block, Cell, Column, Data, Table, TableRow, left, number, right};
 use crate::headline::{MB, in_words, interval, shown, unit};
@@ -348,16 +349,16 @@ pub(super) fn slot_effect(report: &FleetReport) -> String {
             if *loads == 1 { "the workload".to_owned() } else { format!("any of {loads} workloads") }
         ),
         PlaceEffect::Separated { at, runs, .. } => {
-            let place = |slot: &SlotWarning| {
-                format!("{} {} (p {:.4})", clean(&slot.slot), change(slot.ratio, None), slot.p_value)
-            };
+            let place = |slot: &SlotWarning| format!("{} {}", clean(&slot.slot), change(slot.ratio, None));
             let under = |under: &PlacesUnder| {
                 let each: Vec<String> = under.slots.iter().map(place).collect();
-                format!("under {} {}", clean(&under.title), each.join(", "))
+                // The test is of all places.
+                let chance = under.slots.first().map(|slot| format!(" (by chance in {})", cases(slot.p_value)));
+                format!("under {} {}{}", clean(&under.title), each.join(", "), chance.unwrap_or_default())
             };
             let each: Vec<String> = at.iter().map(under).collect();
             format!(
-                "Units changed places over {}. Places that differ from the others, whichever unit was there: {}.",
+                "Units changed places over {}, and places differ, whichever unit was there. Off the median place are {}.",
                 count(*runs, "run"),
                 each.join("; ")
             )

@@ -50,7 +50,7 @@ pub(super) fn basis_lines(report: &RankReport, ranking: &LoadRanking, all: bool)
             },
         ));
     }
-    lines.extend(ranking.remarks.iter().map(|r| ("note", remark_text(r))));
+    lines.extend(remark_texts(&ranking.remarks).into_iter().map(|text| ("note", text)));
     let left_out = match all {
         true => caveats::left_out_of_one_load(&ranking.excluded, None),
         false => caveats::left_out_in_numbers(&ranking.excluded, "--all"),
@@ -139,6 +139,26 @@ fn design_text(notice: Notice) -> String {
         ),
         Notice::NotSettled => "effects of slots and rounds are rough estimates".to_owned(),
     }
+}
+
+/// Each remark as a line. Where slots were left alone, only the effects of rounds can have been taken out.
+fn remark_texts(remarks: &[RankRemark]) -> Vec<String> {
+    let left_alone = |remark: &RankRemark| {
+        matches!(remark, RankRemark::Design(Notice::NoSwap | Notice::SlotsUnknown { .. } | Notice::SlotsConfounded))
+    };
+    let by_rounds = remarks.iter().any(left_alone);
+    let adjusted = remarks.iter().any(|remark| matches!(remark, RankRemark::Adjusted { .. }));
+    let text = |remark: &RankRemark| match remark {
+        RankRemark::Adjusted { units } if by_rounds => {
+            format!(
+                "figures of {} are adjusted for round, not for slot; --json has them as measured",
+                counted(*units, "unit")
+            )
+        }
+        RankRemark::Design(Notice::SlotsConfounded) if adjusted => "slots and rounds cannot be separated".to_owned(),
+        other => remark_text(other),
+    };
+    remarks.iter().map(text).collect()
 }
 
 fn remark_text(remark: &RankRemark) -> String {
@@ -263,11 +283,11 @@ fn more_units(odd: &Unresolved) -> String {
 
 fn odd_slot(slot: &SlotWarning) -> String {
     format!(
-        "slot {} differs from the others by {}, which chance alone brings about in {:.1} % of cases: leave it out or repair it; \
-         the figures are already adjusted",
+        "slot {} differs from the median slot by {}; slots differ: chance alone brings that about in {}; leave it out or repair \
+         it; the figures are already adjusted",
         clean(&slot.slot),
         change(slot.ratio, None),
-        slot.p_value * 100.0
+        caveats::cases(slot.p_value)
     )
 }
 
@@ -385,5 +405,37 @@ fn composite_verdict(composite: &CompositeRanking) -> String {
             let near = near.map(|p| format!(", near the published weights {}", percent(p))).unwrap_or_default();
             format!("COMPOSITE weight-dependent: one is first under at most {} of the weights{near}", percent(first))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_not_called_both_adjusted_and_not() {
+        let adjusted = RankRemark::Adjusted { units: 4 };
+        let confounded = RankRemark::Design(Notice::SlotsConfounded);
+        assert_eq!(
+            remark_texts(&[adjusted.clone(), confounded.clone()]),
+            [
+                "figures of 4 units are adjusted for round, not for slot; --json has them as measured",
+                "slots and rounds cannot be separated"
+            ]
+        );
+        assert_eq!(
+            remark_texts(&[confounded]),
+            ["slots and rounds cannot be separated; figures were not adjusted for slots"]
+        );
+        assert!(remark_texts(&[adjusted])[0].contains(ADJUSTED));
+    }
+
+    #[test]
+    fn a_slot_is_off_the_median_slot_and_chance_is_that_of_all_slots() {
+        let text = |p_value| odd_slot(&SlotWarning { slot: "node3".to_owned(), ratio: 0.8, p_value });
+        let rare = text(0.0003);
+        assert!(rare.starts_with("slot node3 differs from the median slot by "), "{rare}");
+        assert!(rare.contains("slots differ: chance alone brings that about in less than 0.1 % of cases"), "{rare}");
+        assert!(text(0.004).contains("in 0.4 % of cases"));
     }
 }
