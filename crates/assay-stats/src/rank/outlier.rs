@@ -202,10 +202,11 @@ fn by_themselves(model: &ModelFit, each: f64) -> (Vec<OddUnit>, bool) {
     let stay: Vec<f64> = left.iter().map(|u| u.1).chain(values(&out[odd..])).collect();
     let deviate = odd;
     odd = apart(&values(&out[..odd]), &stay, chance);
-    let rest = left.iter().map(|u| u.1).chain(out[odd..].iter().map(|(_, ln, _)| *ln));
-    let rest = rest.clone().sum::<f64>() / rest.count() as f64;
+    let others: Vec<f64> = left.iter().map(|u| u.1).chain(values(&out[odd..])).collect();
+    let rest = others.iter().sum::<f64>() / others.len() as f64;
     let heavy_tails = out[odd..deviate].iter().any(|one| far(&one, rest));
-    let named = out[..odd].iter().filter(|one| far(one, rest));
+    let beyond = beyond(&out[..odd], (&others, rest), chance);
+    let named = out[..odd].iter().filter(|one| beyond.contains(&one.0));
     let new = |(unit, ln, t): &(&str, f64, f64)| OddUnit {
         model: model.name.clone(),
         unit: (*unit).to_owned(),
@@ -213,6 +214,22 @@ fn by_themselves(model: &ModelFit, each: f64) -> (Vec<OddUnit>, bool) {
         t: *t,
     };
     (named.map(new).collect(), heavy_tails)
+}
+
+/// Names of the units among those that were found, each with its logarithm, furthest first, that are named: those beyond 15 % of
+/// the mean of the others. Of units on one side that are not all beyond it, only those are named that stand apart from the nearer
+/// ones, too: one of six equal units that is just beyond is no exception.
+fn beyond<'a>(found: &[(&'a str, f64, f64)], (others, mean): (&[f64], f64), chance: f64) -> Vec<&'a str> {
+    let mut named = Vec::new();
+    for above in [false, true] {
+        let side = found.iter().filter(|(_, ln, _)| (*ln > mean) == above);
+        let (far, near): (Vec<_>, Vec<_>) = side.partition(|(_, ln, _)| (ln - mean).abs() > LEAST_RATIO.ln());
+        let far_values: Vec<f64> = far.iter().map(|(_, ln, _)| *ln).collect();
+        let all: Vec<f64> = others.iter().copied().chain(near.iter().map(|(_, ln, _)| *ln)).collect();
+        let count = if near.is_empty() { far.len() } else { apart(&far_values, &all, chance) };
+        named.extend(far[..count].iter().map(|(unit, _, _)| *unit));
+    }
+    named
 }
 
 /// Units that deviate from the others of their model by the variance of the other models. The unit with the largest t
@@ -474,6 +491,35 @@ mod tests {
         units.sort_unstable();
         assert_eq!(units, ["20", "3"]);
         assert!(found.odd.iter().all(|o| (0.2..0.3).contains(&o.ratio)), "{found:?}");
+    }
+
+    /// Of six of 24 units at seven eighths, those were named that chance put beyond 15 %, and being named kept the six from being a
+    /// group.
+    #[test]
+    fn equal_units_are_named_all_or_none() {
+        let mut random = Lehmer::new(13);
+        for (ratio, deviation, groups) in [(0.875, 0.005, false), (0.83, 0.025, true), (0.87, 0.008, false)] {
+            let (mut part, mut none, mut grouped) = (0, 0, 0);
+            for _ in 0..500 {
+                let value = |at: usize, random: &mut Lehmer| {
+                    let low = at % 4 == 1;
+                    let (from, spread) = if low { (ratio, deviation) } else { (1.0, 0.01) };
+                    100.0 * from * (spread * random.normal()).exp()
+                };
+                let values: Vec<f64> = (0..24).map(|at| value(at, &mut random)).collect();
+                let found = odd_units(&[model("a", &values)], ODD_ALPHA);
+                part += usize::from(!found.odd.is_empty() && found.odd.len() < 6);
+                none += usize::from(found.odd.is_empty());
+                grouped += usize::from(!found.groups.is_empty());
+            }
+            println!("{ratio} {deviation}: {part} {none} {grouped}");
+            assert!(part <= 5, "{ratio} {deviation}: {part}");
+            assert!(!groups || none >= 20 && grouped + 5 >= none, "{ratio} {deviation}: {none} {grouped}");
+        }
+        let mut values: Vec<f64> = (0..21).map(|at| 100.0 + 0.2 * f64::from(at % 5)).collect();
+        values.extend([50.0, 88.0, 88.2]);
+        let found = odd_units(&[model("a", &values)], ODD_ALPHA);
+        assert_eq!(found.odd.iter().map(|o| o.unit.as_str()).collect::<Vec<_>>(), ["21"], "half the speed is odd");
     }
 
     #[test]
