@@ -297,7 +297,7 @@ pub(super) fn set_apart(run: &FleetRun) -> Vec<(usize, Reason)> {
 pub(super) struct Below {
     /// Nodes whose figure agrees.
     pub(super) far: Vec<BelowNode>,
-    /// Nodes without a figure: a look does not tell whether they are slow.
+    /// Nodes without a repeat: a look does not tell whether they are slow.
     pub(super) unclear: Vec<BelowNode>,
 }
 
@@ -331,8 +331,9 @@ fn below_at(
     let load = Load::from_workload(&ran.workload);
     let row = loads.iter().find(|row| row.load == load)?;
     let to_median = row.figures.get(node)?.as_ref().map(|figure| figure.to_median);
-    // A figure that does not count has a reason of its own.
-    if to_median.is_none() && (row.invalid.contains(&node) || result_of(record) != Ok(Achieved::Measured)) {
+    // A figure that does not count has a reason of its own; only a load without a repeat was not measured.
+    let repeated = record.measurements.iter().any(|m| m.workload.name == settled.workload && !m.repeats.is_empty());
+    if to_median.is_none() && (repeated || row.invalid.contains(&node) || result_of(record) != Ok(Achieved::Measured)) {
         return None;
     }
     let better = |ratio: f64| if row.more_is_better { ratio } else { ratio.recip() };

@@ -7,6 +7,7 @@ use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::shared::Shared;
 
 use super::{BelowNode, FleetReport, FleetRun, report};
+use crate::exclusion::Reason;
 
 fn repeat() -> ObservedRepeat {
     ObservedRepeat {
@@ -145,24 +146,26 @@ fn nodes_that_form_two_groups_are_told_with_their_figures() {
     assert!(equal.groups.is_empty() && equal.odd.is_empty(), "{equal:?}");
 }
 
+/// A first look at all loads, by which the node seems slow.
+fn settle(record: &mut Observation, standing: Standing) {
+    let load = |workload: String| SettledLoad {
+        workload,
+        block_bytes: 4096,
+        queue_depth: 1,
+        jobs: 1,
+        to_typical: Some(0.1),
+        operations: Some(8),
+        standing,
+    };
+    let loads = record.measurements.iter().map(|m| load(m.workload.name.clone())).collect();
+    let (by, area_bytes) = (SettledBy::Nodes, 64 << 20);
+    let settled = Settlement { by, nodes: 6, area_bytes, own_area_bytes: area_bytes, loads };
+    record.cluster.as_mut().unwrap().settled = Some(settled);
+}
+
 /// A first look decides nothing of a node whose figure has a reason of its own not to count.
 #[test]
 fn a_failed_or_invalid_node_is_not_called_far_below() {
-    let settle = |record: &mut Observation, standing: Standing| {
-        let load = |workload: String| SettledLoad {
-            workload,
-            block_bytes: 4096,
-            queue_depth: 1,
-            jobs: 1,
-            to_typical: Some(0.1),
-            operations: Some(8),
-            standing,
-        };
-        let loads = record.measurements.iter().map(|m| load(m.workload.name.clone())).collect();
-        let (by, area_bytes) = (SettledBy::Nodes, 64 << 20);
-        let settled = Settlement { by, nodes: 6, area_bytes, own_area_bytes: area_bytes, loads };
-        record.cluster.as_mut().unwrap().settled = Some(settled);
-    };
     let mut all = records(6);
     all[..3].iter_mut().for_each(|record| settle(record, Standing::LeftOut));
     assert!(said(all.clone()).far_below.is_empty(), "they are as fast as the others");
@@ -176,4 +179,22 @@ fn a_failed_or_invalid_node_is_not_called_far_below() {
     let found = said(all);
     assert_eq!((nodes(&found.far_below), nodes(&found.unclear)), (vec![], vec![2]), "the one that left out a load");
     assert_eq!(found.unclear[0].at[0].operations, Some(8));
+}
+
+/// A node that is not compared for where its target lies has repeats all the same: it was measured.
+#[test]
+fn a_node_that_is_left_out_of_the_comparison_was_measured() {
+    let mut all = records(6);
+    for record in &mut all {
+        (record.medium.path, record.medium.mount_point) = ("/mnt/card".to_owned(), Some("/mnt/card".to_owned()));
+    }
+    all[3].medium.mount_point = Some("/".to_owned());
+    settle(&mut all[3], Standing::LeftOut);
+    let found = said(all.clone());
+    assert!(found.excluded.iter().any(|one| matches!(one.reason, Reason::NotMounted { .. })), "{:?}", found.excluded);
+    assert!(found.unclear.is_empty() && found.far_below.is_empty(), "{:?}", found.unclear);
+    all[3].measurements[0].repeats.clear();
+    let found = said(all);
+    let [below] = found.unclear.as_slice() else { panic!("{:?}", found.unclear) };
+    assert_eq!((below.node, below.at.len()), (3, 1), "the load without a repeat");
 }
