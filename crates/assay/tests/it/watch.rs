@@ -162,6 +162,34 @@ fn print_shows_the_timer_and_the_budget_and_changes_nothing() {
     assert!(!place.data().join("watch").exists());
 }
 
+/// A timer does not have the variables of the shell in which the watch was added.
+#[test]
+#[cfg(not(windows))]
+fn print_names_the_store_however_it_is_named() {
+    let place = Place::new();
+    let (medium, node) = (place.medium().display().to_string(), format!("a={}", place.medium().display()));
+    let of_medium = ["watch", "add", medium.as_str(), "--print"];
+    let of_fleet = ["fleet", "watch", "add", "--named", "rig", "--via", "local", "--print", node.as_str()];
+    let root = place.path().canonicalize().unwrap();
+    let elsewhere = root.join("x").display().to_string();
+    let cases = [
+        (None, ".local/share/assay"),
+        (Some(("XDG_DATA_HOME", elsewhere.as_str())), "x/assay"),
+        (Some(("ASSAY_DATA", "here")), "here"),
+    ];
+    for (variable, data) in cases {
+        let data = root.join(data).display().to_string();
+        for add in [of_medium.as_slice(), of_fleet.as_slice()] {
+            let mut command = place.assay(add);
+            command.env("HOME", &root).env_remove("ASSAY_DATA").env_remove("XDG_DATA_HOME").envs(variable);
+            let shown = run(command);
+            shown.succeeds();
+            let named = ["", "'"].map(|mark| format!("ASSAY_DATA={mark}{data}"));
+            assert!(named.iter().any(|named| shown.stdout.contains(named.as_str())), "{data}: {}", shown.stdout);
+        }
+    }
+}
+
 /// Two media of this machine as nodes: a night is one run, and each node is a watch of its own.
 #[test]
 fn a_cluster_is_measured_at_once_and_each_node_is_watched() {

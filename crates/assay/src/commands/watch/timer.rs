@@ -8,7 +8,7 @@ use assay_core::text::posix_word;
 use assay_watch::{Measured, Plan};
 
 use crate::ending::Failure;
-use crate::{files, output, system};
+use crate::{files, output, state, system};
 
 /// What calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,23 +33,26 @@ impl Timer {
     pub(super) fn of(plan: &Plan) -> Result<Self, Failure> {
         let program =
             std::env::current_exe().map_err(|error| Failure::environment(format!("this program: {error}")))?;
-        let data = std::env::var("ASSAY_DATA").ok().filter(|data| !data.is_empty());
+        // The timer has none of the variables that name the directory of the store, a unit of the system not even HOME.
+        let data = state::directory()?;
+        let data = std::path::absolute(&data)
+            .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&data))))?;
+        let data = data.to_string_lossy();
         if Path::new("/run/systemd/system").is_dir() {
             let of_system = system::is_root();
-            return Ok(Self::systemd(plan, &program, data.as_deref(), unit_directory(of_system)?, of_system));
+            return Ok(Self::systemd(plan, &program, &data, unit_directory(of_system)?, of_system));
         }
-        Ok(Self::cron(plan, &program, data.as_deref()))
+        Ok(Self::cron(plan, &program, &data))
     }
 
-    fn systemd(plan: &Plan, program: &Path, data: Option<&str>, directory: PathBuf, of_system: bool) -> Self {
+    fn systemd(plan: &Plan, program: &Path, data: &str, directory: PathBuf, of_system: bool) -> Self {
         let program = systemd_word(&program.to_string_lossy());
-        let data = data.map(|data| format!("Environment={}\n", systemd_word(&format!("ASSAY_DATA={data}"))));
+        let data = environment_word(&format!("ASSAY_DATA={data}"));
         let service = format!(
-            "[Unit]\nDescription=assay: a night of {name}\n\n[Service]\nType=oneshot\n{data}ExecStart={program} {words}\n\
-             SuccessExitStatus=1 6\nNice=10\n",
+            "[Unit]\nDescription=assay: a night of {name}\n\n[Service]\nType=oneshot\nEnvironment={data}\n\
+             ExecStart={program} {words}\nSuccessExitStatus=1 6\nNice=10\n",
             name = plan.name,
             words = words(plan),
-            data = data.unwrap_or_default(),
         );
         let timer = format!(
             "[Unit]\nDescription=assay: nights of {}\n\n[Timer]\nOnCalendar=*-*-* {}:00\nPersistent=true\n\n[Install]\n\
@@ -59,12 +62,12 @@ impl Timer {
         Self::Systemd { directory, of_system, service, timer }
     }
 
-    fn cron(plan: &Plan, program: &Path, data: Option<&str>) -> Self {
+    fn cron(plan: &Plan, program: &Path, data: &str) -> Self {
         let (hour, minute) = plan.nightly.split_once(':').unwrap_or(("3", "30"));
         let plain = |number: &str| number.trim_start_matches('0').to_owned();
         let or_zero = |number: String| if number.is_empty() { "0".to_owned() } else { number };
-        let data = data.map(|data| format!("ASSAY_DATA={} ", posix_word(data))).unwrap_or_default();
-        let command = format!("{data}{} {}", posix_word(&program.to_string_lossy()), words(plan));
+        let program = posix_word(&program.to_string_lossy());
+        let command = format!("ASSAY_DATA={} {program} {}", posix_word(data), words(plan));
         // Cron ends a line at a percent sign.
         let command = command.replace('%', "\\%");
         Self::Cron(format!(
@@ -162,9 +165,14 @@ fn unit_directory(of_system: bool) -> Result<PathBuf, Failure> {
     })
 }
 
-/// One word of a unit file.
+/// One word of a command in a unit file.
 fn systemd_word(text: &str) -> String {
-    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
+    environment_word(&text.replace('$', "$$"))
+}
+
+/// A variable in a unit file, where a dollar sign stands for itself.
+fn environment_word(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
     format!("\"{text}\"")
 }
 
@@ -249,12 +257,13 @@ mod tests {
 
     #[test]
     fn units_and_lines_hold_any_path() {
-        let timer = Timer::systemd(&plan(), Path::new("/opt/a b%/assay"), Some("/x y"), "/u".into(), false);
+        let timer = Timer::systemd(&plan(), Path::new("/opt/a b%/assay"), "/x y$z", "/u".into(), false);
         let Timer::Systemd { service, timer, .. } = timer else { panic!() };
         assert!(service.contains("ExecStart=\"/opt/a b%%/assay\" watch run card\n"), "{service}");
-        assert!(service.contains("Environment=\"ASSAY_DATA=/x y\"\n"), "{service}");
+        assert!(service.contains("Environment=\"ASSAY_DATA=/x y$z\"\n"), "{service}");
         assert!(timer.contains("OnCalendar=*-*-* 03:05:00\n"), "{timer}");
-        let line = Timer::cron(&plan(), Path::new("/opt/a b%/assay"), None);
-        assert_eq!(line, Timer::Cron("5 3 * * * '/opt/a b\\%/assay' watch run card # assay watch card".to_owned()));
+        let line = Timer::cron(&plan(), Path::new("/opt/a b%/assay"), "/x y");
+        let expected = "5 3 * * * ASSAY_DATA='/x y' '/opt/a b\\%/assay' watch run card # assay watch card";
+        assert_eq!(line, Timer::Cron(expected.to_owned()));
     }
 }
