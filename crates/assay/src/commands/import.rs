@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::imports::{self, FoundFile, ImportPlace, Kept, STANDARD_INPUT, Untaken, Waiting};
 use assay_analysis::{identity, mark_doubtful, names_model};
 use assay_core::exit::Exit;
+use assay_core::finding::{Finding, Warning};
 use assay_core::observation::Observation;
 use assay_core::record::{Record, Source};
 use assay_core::text::{self, harmless, quoted};
@@ -144,6 +145,8 @@ struct Intake<'a> {
     added: usize,
     known: usize,
     conflicts: usize,
+    /// How many records are new and of a text that is not complete.
+    incomplete: usize,
     /// How many records are new and name no model, and the first of them.
     nameless: (usize, String),
     /// Which figures were to be marked as doubtful, and how often each was.
@@ -176,6 +179,7 @@ impl<'a> Intake<'a> {
             added: 0,
             known: 0,
             conflicts: 0,
+            incomplete: 0,
             nameless: (0, String::new()),
             doubtful: args.doubtful.iter().map(|(load, _)| (load.clone(), 0)).collect(),
             failed: None,
@@ -315,6 +319,9 @@ impl<'a> Intake<'a> {
                 None if is_new => self.added += 1,
                 None => self.known += 1,
             }
+            if is_new {
+                self.tell_incomplete(&shown, &record);
+            }
             let named = names_model(&Observation::from(&record));
             if is_new && !named {
                 if self.nameless.0 == 0 {
@@ -347,6 +354,15 @@ impl<'a> Intake<'a> {
             self.unprinted = self.unprinted.take().or(printed.err());
         }
         Ok(())
+    }
+
+    /// That the text of a record was cut off.
+    fn tell_incomplete(&mut self, shown: &str, record: &Record) {
+        let cut = |warning: &&Warning| matches!(warning.finding, Finding::SourceIncomplete { .. });
+        if let Some(warning) = record.all_warnings().find(cut) {
+            self.incomplete += 1;
+            self.status.say(&format!("{shown}: {}", warning.cause()));
+        }
     }
 
     fn refuse(&mut self, found: &FoundFile, error: &ImportError) {
@@ -391,6 +407,7 @@ impl<'a> Intake<'a> {
             self.print_json()?;
         } else {
             let mut parts = vec![records(self.added, if args.dry_run { "would be added" } else { "added" })];
+            parts.extend((self.incomplete > 0).then(|| format!("{} of a text that is not complete", self.incomplete)));
             parts.extend((self.known > 0).then(|| records(self.known, "known already")));
             parts.extend((self.conflicts > 0).then(|| records(self.conflicts, "in conflict with the store")));
             parts.extend((!self.skipped.is_empty()).then(|| match self.skipped.len() {

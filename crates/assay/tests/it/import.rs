@@ -546,6 +546,21 @@ fn logs_of_a_script_are_one_record_each_and_their_means_are_those_of_the_hand() 
     near(of("random write 4 KiB", "rate"), (hand * 7.0 + 5.0) * 1024.0);
 }
 
+/// A text that is cut off before its last lines.
+#[test]
+fn a_text_that_is_cut_off_is_told_at_once() {
+    let place = Place::new();
+    let (whole, cut) = (report(20.0), report(30.0));
+    fs::write(place.path().join("whole.txt"), whole).unwrap();
+    fs::write(place.path().join("cut.txt"), cut.split(" Test :").next().unwrap()).unwrap();
+    let done = run(place.assay(["import", "whole.txt", "cut.txt"]));
+    done.succeeds();
+    let said = said(&done);
+    assert!(said.contains("cut.txt: the imported text is not complete: "), "{said}");
+    assert!(said.contains("2 records added, 1 of a text that is not complete"), "{said}");
+    assert!(!said.contains("whole.txt"), "{said}");
+}
+
 #[test]
 fn a_dry_run_says_what_the_import_would() {
     let place = Place::new();
