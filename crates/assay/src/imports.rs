@@ -11,6 +11,7 @@ use assay_core::record::Record;
 use assay_core::units::{Bytes, counted};
 use assay_device::owned::{Directory, OwnedError};
 use assay_import::{File, Given, ImportError, Imported, Item, Options, Problem, import_each};
+use assay_report::{Redactor, unredacted};
 use assay_store::{Change, Foreign, Rehearsal, Saved, SqliteStore, Store, StoreError, Stored, read_document};
 
 use super::files;
@@ -353,12 +354,11 @@ impl ImportPlace {
     }
 
     /// The record with exactly this id.
-    pub(crate) fn load(&self, id: &str) -> Result<Record, StoreError> {
-        let stored = match self {
+    pub(crate) fn load(&self, id: &str) -> Result<Stored, StoreError> {
+        match self {
             Self::Store(store) => store.load(id),
             Self::Rehearsed(rehearsal) => rehearsal.load(id),
-        };
-        Ok(stored?.record)
+        }
     }
 }
 
@@ -379,6 +379,8 @@ pub(crate) enum Kept {
     Added,
     Known,
     Conflict(String),
+    /// The record in the store has identities, and this one has none.
+    WithoutIdentities,
 }
 
 /// Saves records. One that was made of the same text before is known, though a later version of assay may read more of
@@ -386,24 +388,54 @@ pub(crate) enum Kept {
 pub(crate) fn keep(place: &mut ImportPlace, waiting: &[Waiting]) -> Result<Vec<Kept>, Failure> {
     let documents: Vec<&str> = waiting.iter().map(|one| one.document.as_str()).collect();
     let saved = place.save(&documents)?;
-    let kept = saved.into_iter().zip(waiting).map(|(saved, one)| match saved {
-        Ok(saved) if saved.change == Change::Unchanged => Ok(Kept::Known),
-        Ok(_) => Ok(Kept::Added),
-        Err(StoreError::Conflict { id }) => Ok(conflict(one, &place.load(&id)?)),
-        Err(error) => Err(error.into()),
-    });
-    kept.collect()
+    let mut redactor: Option<Redactor> = None;
+    let mut all = Vec::with_capacity(waiting.len());
+    for (saved, one) in saved.into_iter().zip(waiting) {
+        all.push(match saved {
+            Ok(saved) if saved.change == Change::Unchanged => Kept::Known,
+            Ok(_) => Kept::Added,
+            Err(StoreError::Conflict { id }) => {
+                let redactor = match &mut redactor {
+                    Some(made) => made,
+                    none => none.insert(state::redactor(false)?),
+                };
+                conflict(one, &place.load(&id)?, redactor)?
+            }
+            Err(error) => return Err(error.into()),
+        });
+    }
+    Ok(all)
 }
 
-/// What a record is beside one of the same id that is in the store.
-fn conflict(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
+/// What a record is beside one of the same id that is in the store. One that was exported from it without identities is known.
+fn conflict(waiting: &Waiting, stored: &Stored, redactor: &Redactor) -> Result<Kept, Failure> {
+    let record = &waiting.record;
+    let bare = read_document(&state::redacted(&stored.document, redactor)?).ok();
+    if bare.as_ref() == Some(record) {
+        return Ok(Kept::Known);
+    }
+    let id = &stored.record.id;
+    let relabelled = |there: &Record| *there == (Record { labels: there.labels.clone(), ..record.clone() });
+    if !record.is_printed() && (relabelled(&stored.record) || bare.as_ref().is_some_and(relabelled)) {
+        return Ok(Kept::Conflict(format!(
+            "record {id} is in the store with other labels; to change them: assay label {id} KEY=VALUE"
+        )));
+    }
+    if !record.is_printed() && is_redacted(&waiting.document) && !is_redacted(&stored.document) {
+        return Ok(Kept::WithoutIdentities);
+    }
+    Ok(other_claim(waiting, &stored.record))
+}
+
+/// Whether a document names no host, path or unit.
+fn is_redacted(document: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(document).is_ok_and(|value| unredacted(&value).is_none())
+}
+
+/// What the same text is with other labels or facts, or another record of the same id.
+fn other_claim(Waiting { record, given, .. }: &Waiting, there: &Record) -> Kept {
     let id = &there.id;
     let text = |of: &Record| of.origin.imported().map(|source| source.original_text_sha256.clone());
-    if !record.is_printed() && *there == (Record { labels: there.labels.clone(), ..record.clone() }) {
-        return Kept::Conflict(format!(
-            "record {id} is in the store with other labels; to change them: assay label {id} KEY=VALUE"
-        ));
-    }
     if !record.is_printed() || text(record) != text(there) {
         return Kept::Conflict(format!("another record {id} is in the store; both stay as they are"));
     }

@@ -10,6 +10,7 @@ use assay_core::text::harmless;
 use assay_device::owned::{Caching, Directory, OwnedError};
 use assay_report::Redactor;
 use assay_store::{Keeper, Spool, SqliteStore, Store, StoreError, data_dir};
+use serde_json::Value;
 
 use crate::copies::Copy;
 use crate::ending::Failure;
@@ -169,6 +170,14 @@ pub(crate) fn redactor_of(store: Option<&mut SqliteStore>) -> Result<Redactor, F
 /// The same at the end of long work, whose result is shown whatever is wrong with the store.
 pub(crate) fn redactor_at_any_rate(store: Option<&mut SqliteStore>) -> Result<Redactor, Failure> {
     redactor_of(store).or_else(|_| redactor_of(None))
+}
+
+/// The document of a record without identities.
+pub(crate) fn redacted(document: &str, redactor: &Redactor) -> Result<String, Failure> {
+    let mut value: Value = serde_json::from_str(document)
+        .map_err(|e| Failure::environment(format!("a stored record is not JSON: {e}")))?;
+    redactor.value(&mut value);
+    Ok(value.to_string())
 }
 
 /// 256 random bits of the kernel.

@@ -116,6 +116,9 @@ const AT_ONCE: usize = 500;
 const AT_ONCE_BYTES: usize = 8 << 20;
 /// Most rows of a sheet that are named.
 const MOST_ROWS_TOLD: usize = 10;
+/// Why a record without identities is not taken for one with them, and what to do to put stores together.
+const BARE: &str = "the store here has identities that the file has not: it was exported without them";
+const BARE_MEND: &str = "to put stores together: assay export --identities";
 /// Most records of a file that are refused one by one.
 const MOST_REFUSED: usize = 1_000;
 
@@ -145,6 +148,8 @@ struct Intake<'a> {
     added: usize,
     known: usize,
     conflicts: usize,
+    /// How many of them have identities in the store and none in the file.
+    bare: usize,
     /// How many records are new and of a text that is not complete.
     incomplete: usize,
     /// How many records are new and name no model, and the first of them.
@@ -179,6 +184,7 @@ impl<'a> Intake<'a> {
             added: 0,
             known: 0,
             conflicts: 0,
+            bare: 0,
             incomplete: 0,
             nameless: (0, String::new()),
             doubtful: args.doubtful.iter().map(|(load, _)| (load.clone(), 0)).collect(),
@@ -308,14 +314,18 @@ impl<'a> Intake<'a> {
                 Kept::Added if self.args.dry_run => (ImportChange::WouldBeAdded, None),
                 Kept::Added => (ImportChange::Added, None),
                 Kept::Known => (ImportChange::Known, None),
-                Kept::Conflict(reason) => (ImportChange::Conflict, Some(reason)),
+                Kept::Conflict(reason) => {
+                    self.status.say(&format!("{shown}: {reason}"));
+                    (ImportChange::Conflict, Some(reason))
+                }
+                Kept::WithoutIdentities => {
+                    self.bare += 1;
+                    (ImportChange::Conflict, Some(format!("{BARE}; {BARE_MEND}")))
+                }
             };
             let is_new = matches!(change, ImportChange::Added | ImportChange::WouldBeAdded);
             match &reason {
-                Some(reason) => {
-                    self.conflicts += 1;
-                    self.status.say(&format!("{shown}: {reason}"));
-                }
+                Some(_) => self.conflicts += 1,
                 None if is_new => self.added += 1,
                 None => self.known += 1,
             }
@@ -421,6 +431,7 @@ impl<'a> Intake<'a> {
             if self.failed.is_none() && self.added + self.known + self.conflicts + self.skipped.len() == 0 {
                 output::tell_wrapped("there is no file with a result");
             }
+            self.tell_bare();
             self.tell_nameless();
         }
         let nothing = self.added + self.known == 0;
@@ -500,6 +511,14 @@ impl<'a> Intake<'a> {
             rows.join(", ")
         ));
         true
+    }
+
+    /// That records are in the store with more than the files have.
+    fn tell_bare(&self) {
+        if self.bare > 0 {
+            let which = counted(self.bare, "record");
+            output::tell_wrapped(&format!("{which} in conflict: {BARE}; {BARE_MEND}"));
+        }
     }
 
     /// That records name no model, by which media are put together.

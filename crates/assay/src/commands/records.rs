@@ -283,7 +283,11 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
         let mut documents = Vec::with_capacity(some.len());
         for id in some {
             let stored = store.load(id)?;
-            documents.push(if args.identities { stored.document } else { redacted(&stored.document, &redactor)? });
+            documents.push(if args.identities {
+                stored.document
+            } else {
+                state::redacted(&stored.document, &redactor)?
+            });
         }
         let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
         for saved in copy.save_documents(&texts)? {
@@ -304,14 +308,6 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Good)
-}
-
-/// The document without identities.
-fn redacted(document: &str, redactor: &assay_report::Redactor) -> Result<String, Failure> {
-    let mut value: Value = serde_json::from_str(document)
-        .map_err(|e| Failure::environment(format!("a stored record is not JSON: {e}")))?;
-    redactor.value(&mut value);
-    Ok(value.to_string())
 }
 
 /// Whether nothing would be lost there.

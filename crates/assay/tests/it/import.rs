@@ -257,6 +257,25 @@ fn a_store_moves_whole_and_stays_as_it_was() {
     assert_eq!((shared["source"].get("text"), shared["source"]["file"].as_str()), (None, Some("b.txt")), "{shared:#}");
 }
 
+/// What was exported without identities is known where it came from; elsewhere a record with identities says more.
+#[test]
+fn a_record_without_identities_is_known_or_says_how_to_merge() {
+    let (here, there) = (Place::new(), Place::new());
+    here.measured();
+    run(here.assay(["export", "all", "--store", "bare"])).succeeds();
+    run(here.assay(["export", "all", "--store", "whole", "--identities"])).succeeds();
+    let (code, taken) = json(&here, &["import", "bare", "--json"]);
+    assert_eq!((code, &taken["known"], &taken["conflicts"]), (0, &1.into(), &0.into()), "{taken:#}");
+    let (whole, bare) = (here.path().join("whole"), here.path().join("bare"));
+    run(there.assay(["import", whole.to_str().unwrap()])).succeeds();
+    // The key of this store gives other names.
+    let done = run(there.assay(["import", bare.to_str().unwrap()]));
+    assert_eq!(done.code, Some(2), "{done:?}");
+    let said = said(&done);
+    assert!(said.contains("1 record in conflict: the store here has identities that the file has not"), "{said}");
+    assert_eq!(said.matches("assay export --identities").count(), 1, "{said}");
+}
+
 #[test]
 fn records_that_name_no_model_are_not_taken_for_one() {
     let place = Place::new();
