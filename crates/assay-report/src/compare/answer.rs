@@ -383,6 +383,17 @@ pub(super) fn group_name(info: &GroupInfo) -> String {
     shorten(&name, LONGEST)
 }
 
+/// The name of a group in a list of all: what it is, behind its query where another group is of the same.
+pub(super) fn group_title(c: &Comparison, info: &GroupInfo) -> String {
+    let name = group_name(info);
+    let of_name = c.groups.iter().filter(|other| group_name(other) == name).count();
+    let of_query = c.groups.iter().filter(|other| other.query == info.query).count();
+    if of_name > 1 && of_query == 1 && !info.query.is_empty() {
+        return format!("{} · {name}", shorten(&clean(&info.query), LONGEST));
+    }
+    name
+}
+
 /// The letter of a group.
 pub(super) fn group_letter(c: &Comparison, group: usize) -> String {
     c.groups.get(group).map_or_else(|| "?".to_owned(), |info| info.letter.to_string())

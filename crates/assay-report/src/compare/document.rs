@@ -49,7 +49,7 @@ fn groups(c: &Comparison) -> Table {
     let row = |(at, info): (usize, &GroupInfo)| -> TableRow {
         let ids: Vec<String> = info.records.iter().map(|id| clean(id)).collect();
         let role = if at == 0 { "reference" } else { "" };
-        [Cell::with(info.letter, role), answer::group_name(info).into(), ids.join(", ").into()].into()
+        [Cell::with(info.letter, role), answer::group_title(c, info).into(), ids.join(", ").into()].into()
     };
     Table {
         caption: String::new(),
@@ -130,7 +130,7 @@ fn titled(c: &Comparison, title: String) -> Option<Drawing> {
         let hue = c.groups.iter().position(|other| other.models.first() == info.models.first()).unwrap_or_default();
         Some(RankRow {
             place: info.letter.to_string(),
-            label: Label::without_unit(answer::group_name(info)),
+            label: Label::without_unit(answer::group_title(c, info)),
             hue,
             value,
         })
@@ -217,7 +217,10 @@ pub fn text(c: &Comparison, style: &Style) -> String {
     page.blank();
     for (at, info) in c.groups.iter().enumerate() {
         let role = if at == 0 { ", the reference" } else { "" };
-        let text = format!("{} · {}{role}", answer::group_name(info), answer::group_records(info));
+        // The record stands behind it.
+        let by_record = matches!(&info.records[..], [one] if *one == info.query);
+        let name = if by_record { answer::group_name(info) } else { answer::group_title(c, info) };
+        let text = format!("{name} · {}{role}", answer::group_records(info));
         page.labelled(&format!("  {}", info.letter), Paint::Bold, &text, Paint::Plain);
     }
     if let Some(load) = c.primary() {

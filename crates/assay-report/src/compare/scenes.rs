@@ -10,9 +10,12 @@ use unicode_width::UnicodeWidthStr;
 use super::{document, text};
 use crate::terminal::Style;
 
+fn group<'a>(name: &str, records: &'a [Observation]) -> RecordGroup<'a> {
+    RecordGroup { name: name.to_owned(), records: records.iter().collect() }
+}
+
 fn against(groups: &[&[Observation]]) -> Comparison {
-    let groups: Vec<RecordGroup<'_>> =
-        groups.iter().map(|records| RecordGroup { name: "q".to_owned(), records: records.iter().collect() }).collect();
+    let groups: Vec<RecordGroup<'_>> = groups.iter().map(|records| group("q", records)).collect();
     compare(&groups, &CompareRequest::default()).unwrap()
 }
 
@@ -211,4 +214,23 @@ fn many_groups_of_which_the_same_is_said_are_named_together() {
     groups.extend(one.iter().map(Vec::as_slice));
     let said = plain(&against(&groups));
     assert!(said.contains(", against A: B ") && said.contains("; C, D, E, F, G: cannot tell."), "{said}");
+}
+
+/// Two builds on one card: letters alone do not say which is which.
+#[test]
+fn groups_of_the_same_medium_are_named_by_their_queries() {
+    let first = ultra();
+    let mut second = first.clone();
+    second.iter_mut().for_each(|record| record.id = format!("{}x", record.id));
+    let compared = |names: [&str; 2]| {
+        let groups = [group(names[0], &first), group(names[1], &second)];
+        compare(&groups, &CompareRequest::default()).unwrap()
+    };
+    let c = compared(["build=r1", "build=r2"]);
+    let page = document(&c, None).markdown();
+    for said in [plain(&c), page] {
+        assert!(said.contains("build=r1 · ") && said.contains("build=r2 · "), "{said}");
+    }
+    assert!(!plain(&compared(["same", "same"])).contains("same · "));
+    assert!(!plain(&against(&[&first, &second])).contains("q · "));
 }

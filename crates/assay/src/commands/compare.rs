@@ -147,12 +147,23 @@ fn groups<'a>(args: &CompareArgs, named: &'a [Vec<Observation>]) -> Vec<RecordGr
         return split(named, by);
     }
     // A query may hold a serial number, which is not for a file that is shared.
-    let shown = args.file.output.is_none() || args.file.identities;
+    let whole = args.file.output.is_none() || args.file.identities;
     let group = |(at, (query, records)): (usize, (&String, &'a Vec<Observation>))| RecordGroup {
-        name: if shown { query.clone() } else { format!("query {}", at + 1) },
+        name: if whole || is_told(query, records) { query.clone() } else { format!("query {}", at + 1) },
         records: records.iter().collect(),
     };
     args.queries.iter().zip(named).enumerate().map(group).collect()
+}
+
+/// Whether a query says nothing that its records, as they are shown, do not say themselves: an id, or labels.
+fn is_told(query: &str, records: &[Observation]) -> bool {
+    let label =
+        |record: &Observation, (key, value): (&str, &str)| record.labels.get(key).is_some_and(|own| own == value);
+    let says = |record: &Observation, word: &str| {
+        record.id == word || word.split_once('=').is_some_and(|pair| label(record, pair))
+    };
+    let by_all = |record: &Observation| says(record, query) || query.split_whitespace().all(|word| says(record, word));
+    !records.is_empty() && records.iter().all(by_all)
 }
 
 // `assay baseline`

@@ -312,6 +312,25 @@ fn limits_are_written_for_other_programs() {
     assert!(fs::read_to_string(place.path().join("c.md")).unwrap().contains("## Limits: 1 failed"));
 }
 
+/// A file that may be shared names groups by queries that say no more than its records do.
+#[test]
+fn a_page_of_one_unit_names_groups_by_their_labels() {
+    let builds = [("aaaa1", "r1"), ("bbbb1", "r2")].map(|(id, build)| {
+        let mut record = card(id, "1", &[990.0, 1000.0, 1010.0]);
+        record.labels.insert("build".to_owned(), build.to_owned());
+        record
+    });
+    let place = Place::with_records(&builds);
+    let page = |queries: [&str; 2]| {
+        run(place.assay(["compare", queries[0], queries[1], "--runs", "-o", "cmp.html"]));
+        fs::read_to_string(place.path().join("cmp.html")).unwrap()
+    };
+    let told = page(["build=r1", "build=r2"]);
+    assert!(told.contains("build=r1 · ") && told.contains("build=r2 · "), "{told}");
+    let hidden = page(["build=r1,aaaa1", "build=r2,bbbb1"]);
+    assert!(hidden.contains("query 1 · ") && hidden.contains("query 2 · "), "{hidden}");
+}
+
 #[test]
 fn a_baseline_is_a_name_for_records_in_every_command() {
     let place = four();
