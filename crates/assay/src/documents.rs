@@ -519,12 +519,26 @@ impl SubmittedRecord {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LabelDocument {
+    /// Whether nothing was changed, and this is what would be.
+    pub(crate) dry_run: bool,
     /// Ids of the records that the query finds.
     pub(crate) records: Vec<String>,
     /// Ids of those that changed.
     pub(crate) changed: Vec<String>,
     /// The labels with their new values; null where one was removed.
     pub(crate) labels: BTreeMap<String, Option<String>>,
+    /// What the labels of the records that changed were before.
+    pub(crate) before: BTreeMap<String, Vec<LabelBefore>>,
+}
+
+/// A value of a label before it was changed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct LabelBefore {
+    /// The value; of a model that no label names, that of the medium; null where there was none.
+    pub(crate) value: Option<String>,
+    /// How many records had it.
+    pub(crate) records: usize,
 }
 
 /// `assay export`.

@@ -192,6 +192,10 @@ pub(crate) struct LabelArgs {
     #[arg(required = true, value_name = "KEY=VALUE", value_parser = values::label_or_none)]
     pub(crate) labels: Vec<(String, Option<String>)>,
 
+    /// Check everything, show what would be done, write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
     /// Print one JSON document: the records of the query, and those that changed
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,6 @@
 //! Commands on records of the store: `assay list`, `show`, `label`, `rm` and `export`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use assay_analysis::aggregate::{Aggregate, aggregate};
@@ -19,7 +19,8 @@ use super::finished::resumes;
 use crate::answer::{Answer, Target, WITHOUT_PICTURE};
 use crate::cli::{AggregateArg, ExportArgs, LabelArgs, ListArgs, RmArgs, ShowArgs};
 use crate::documents::{
-    self, ExportDocument, LabelDocument, LatencyPercentile, LoadPercentiles, RecordPercentiles, RemovedRecords,
+    self, ExportDocument, LabelBefore, LabelDocument, LatencyPercentile, LoadPercentiles, RecordPercentiles,
+    RemovedRecords,
 };
 use crate::ending::Failure;
 use crate::state::{DataDirectory, REPORTS};
@@ -183,9 +184,17 @@ pub(super) fn label(args: &LabelArgs) -> Result<Exit, Failure> {
         }
     }
     let ids = queries::resolve(&store, std::slice::from_ref(&args.query))?;
-    let changed = store.relabel(&ids, &labels)?;
+    let wanted: BTreeSet<&String> = ids.iter().collect();
+    let found: Vec<Summary> = store.list("all")?.into_iter().filter(|summary| wanted.contains(&summary.id)).collect();
+    let before = before(&found, &labels);
+    let changed: Vec<String> = if args.dry_run {
+        let differs = |summary: &&Summary| labels.iter().any(|(key, new)| summary.labels.get(key) != new.as_ref());
+        found.iter().filter(differs).map(|summary| summary.id.clone()).collect()
+    } else {
+        store.relabel(&ids, &labels)?
+    };
     if args.json {
-        output::print_json(&LabelDocument { records: ids, changed, labels })?;
+        output::print_json(&LabelDocument { dry_run: args.dry_run, records: ids, changed, labels, before })?;
     } else {
         let word = |count: usize| if count == 1 { "record" } else { "records" };
         let same = match ids.len() - changed.len() {
@@ -194,9 +203,48 @@ pub(super) fn label(args: &LabelArgs) -> Result<Exit, Failure> {
         };
         let these =
             if changed.is_empty() { String::new() } else { format!(": {}", named(&summaries(&store, &changed)?)) };
-        output::tell_wrapped(&format!("changed {} {}{same}{these}", changed.len(), word(changed.len())));
+        let would = if args.dry_run { "would change" } else { "changed" };
+        output::tell_wrapped(&format!("{would} {} {}{same}{these}", changed.len(), word(changed.len())));
+        for (key, values) in &before {
+            output::tell_wrapped(&overwritten(key, values, labels.get(key).and_then(Option::as_deref)));
+        }
     }
     Ok(Exit::Good)
+}
+
+/// Values of a label that are named one by one.
+const VALUES: usize = 10;
+
+/// What labels are now of the records in which they change.
+fn before(found: &[Summary], labels: &BTreeMap<String, Option<String>>) -> BTreeMap<String, Vec<LabelBefore>> {
+    let mut all: BTreeMap<String, Vec<LabelBefore>> = BTreeMap::new();
+    for (key, new) in labels {
+        for summary in found {
+            let own = summary.labels.get(key);
+            if own == new.as_ref() {
+                continue;
+            }
+            let value = own.or_else(|| (key == "model").then_some(&summary.title));
+            let values = all.entry(key.clone()).or_default();
+            match values.iter_mut().find(|known| known.value.as_ref() == value) {
+                Some(known) => known.records += 1,
+                None => values.push(LabelBefore { value: value.cloned(), records: 1 }),
+            }
+        }
+    }
+    all
+}
+
+/// `model: SanDisk Ultra (3), Samsung EVO Plus (3) → Ultra A1`.
+fn overwritten(key: &str, values: &[LabelBefore], new: Option<&str>) -> String {
+    let one = |before: &LabelBefore| {
+        format!("{} ({})", before.value.as_deref().map_or_else(|| "none".to_owned(), clean), before.records)
+    };
+    let mut words: Vec<String> = values.iter().take(VALUES).map(one).collect();
+    if values.len() > VALUES {
+        words.push(format!("{} more", values.len() - VALUES));
+    }
+    format!("{}: {} → {}", clean(key), words.join(", "), new.map_or_else(|| "none".to_owned(), clean))
 }
 
 /// Records that are named one by one in a line.

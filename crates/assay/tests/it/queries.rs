@@ -187,6 +187,29 @@ fn labels_are_added_corrected_and_removed_and_all_else_stays() {
     );
 }
 
+/// One name for three media is most likely a mistake: what was there before can be named again.
+#[test]
+fn what_a_label_overwrites_is_told_and_can_be_looked_at_before() {
+    let mut records = [card("aaaa1", "1", 1), card("bbbb1", "2", 2), card("cccc1", "1", 3)];
+    records[2].labels.insert("model".to_owned(), "Disk".to_owned());
+    let place = Place::with_records(&records);
+    let label = ["label", "all", "model=Kingson", "week=2"];
+    let told = |done: &str| {
+        assert!(done.contains("model: Card (2), Disk (1) → Kingson"), "{done}");
+        assert!(done.contains("week: none (3) → 2"), "{done}");
+    };
+    let dry = run(place.assay(label.iter().chain(&["--dry-run"]))).succeeds().stderr.clone();
+    told(&dry);
+    assert!(dry.contains("would change 3 records"), "{dry}");
+    let models = || place.json(["list", "model=Kingson", "--json"]).as_array().map_or(0, Vec::len);
+    assert!(run(place.assay(["list", "model=Kingson"])).code != Some(0), "nothing was written");
+    let printed = place.json(["label", "aaaa1", "model=Kingson", "--dry-run", "--json"]);
+    assert_eq!((&printed["dry_run"], &printed["changed"][0]), (&true.into(), &"aaaa1".into()), "{printed}");
+    assert_eq!(printed["before"]["model"][0]["value"], "Card", "{printed}");
+    told(&run(place.assay(label)).succeeds().stderr.clone());
+    assert_eq!(models(), 3);
+}
+
 /// A value that is there beside one that is misspelt would give an answer about half of what was asked for.
 #[test]
 fn a_misspelt_value_is_refused_with_the_nearest_one() {
