@@ -142,13 +142,12 @@ pub fn orders(report: &RankReport) -> Vec<(String, String)> {
 /// A model and one of its units; `None` where no unit is named.
 pub type Named = (String, Option<String>);
 
-/// The deviating units in the ranking: each unit named under the deciding load or under several loads, and each model
-/// whose units are reported to differ by more than chance.
+/// The deviating units in the ranking: each unit named under any load, and each model whose units are reported to differ by more
+/// than chance under the deciding one.
 #[must_use]
 pub fn odd(report: &RankReport) -> Vec<Named> {
     let said = report.primary.odd.iter().filter(|odd| odd.unit.is_some() || odd.tested);
-    let several = report.deviations.iter().filter(|deviation| deviation.loads > 1);
-    let over_loads = several.map(|d| (d.model.clone(), Some(d.unit.clone())));
+    let over_loads = report.deviations.iter().map(|d| (d.model.clone(), Some(d.unit.clone())));
     said.map(|odd| (odd.model.clone(), odd.unit.clone())).chain(over_loads).collect()
 }
 

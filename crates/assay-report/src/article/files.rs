@@ -4,7 +4,7 @@ use assay_analysis::rank::{LoadRanking, RankStanding};
 use assay_analysis::{Absence, Excluded, Load, UnitNote};
 use assay_core::observation::Observation;
 use assay_core::record::Record;
-use assay_core::text::capitalised;
+use assay_core::text::{capitalised, clean};
 use assay_core::units::counted;
 use assay_pictures::{Decided, Drawing, Film, PictureKind, Wanted, film, on_page};
 use serde::Serialize;
@@ -19,6 +19,7 @@ use crate::document::{BEST, Block, Cell, Document, Figure, Seen, TableRow};
 use crate::foreign::long_csv;
 use crate::html::observed;
 use crate::presented::CommonFinding;
+use crate::rank;
 use crate::render::GIF_SCALE;
 
 /// An article, in the order in which its files are to be written: the one that names the others last, so that an article that was
@@ -159,6 +160,10 @@ pub(super) fn document(
         }
         blocks.push(Block::Items(lines));
     }
+    let odd = odd_units(&scopes);
+    if !odd.is_empty() {
+        blocks.extend([Block::Heading("Units that differ".to_owned()), Block::Items(odd)]);
+    }
     let left_out = left_out(&scopes);
     if !left_out.is_empty() {
         let items = left_out.into_iter().map(|line| (String::new(), line)).collect();
@@ -273,6 +278,23 @@ fn cells_of(block: &Block) -> impl Iterator<Item = &Cell> {
         TableRow::Cells(cells) => cells.as_slice(),
         TableRow::Heading(_) => &[],
     })
+}
+
+/// Units that stand out, as a ranking says it: of each computer where there are several.
+fn odd_units(scopes: &[Scope<'_>]) -> Vec<(String, String)> {
+    let (all, computers) = scopes.split_at(1);
+    let shown = if computers.is_empty() { all } else { computers };
+    let lines = |scope: &Scope<'_>| -> Vec<(String, String)> {
+        let Ok(report) = &scope.ranked else { return Vec::new() };
+        let host = clean(&scope.host);
+        let named = |(load, line): (String, String)| match (host.is_empty(), load.is_empty()) {
+            (true, _) => (load, line),
+            (false, true) => (host.clone(), line),
+            (false, false) => (format!("{load}, {host}"), line),
+        };
+        rank::odd_units(report).into_iter().map(named).collect()
+    };
+    shown.iter().flat_map(lines).collect()
 }
 
 /// What counts nowhere, and why. That a medium was not measured under a load is seen in the table.

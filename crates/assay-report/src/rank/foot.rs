@@ -5,7 +5,7 @@ use assay_analysis::rank::{
     CompositeKind, CompositeRanking, CompositeRow, LoadRanking, ModelRow, Notice, OddUnitDeviation, RankRemark,
     RankReport, SlotWarning, UnitGroups, Unresolved,
 };
-use assay_core::text::clean;
+use assay_core::text::{capitalised, clean};
 use assay_core::units::{capacity, counted, figures, fixed, trimmed};
 
 use super::words;
@@ -291,10 +291,25 @@ fn odd_slot(slot: &SlotWarning) -> String {
     )
 }
 
-/// Units that deviate under several loads.
+/// Units that deviate under any load, over all loads of a direction; not those that do under the deciding load alone, whose
+/// line stands there.
 pub(super) fn over_loads(report: &RankReport) -> Vec<String> {
-    let several = report.deviations.iter().filter(|d| d.loads > 1);
-    several.map(odd_deviation).collect()
+    let there = |d: &OddUnitDeviation| {
+        let same = |odd: &Unresolved| odd.model == d.model && odd.unit.as_ref() == Some(&d.unit);
+        d.loads == 1
+            && d.direction == words::direction(&report.primary)
+            && report.primary.odd.iter().any(|odd| same(odd) && (odd.ratio < 1.0) == (d.ratio < 1.0))
+    };
+    report.deviations.iter().filter(|d| !there(d)).map(odd_deviation).collect()
+}
+
+/// What stands out among units, under the load that is named and over all: a label and a sentence each. Units that differ without a
+/// test that shows it are left out.
+pub(crate) fn odd_units(report: &RankReport) -> Vec<(String, String)> {
+    let primary = &report.primary;
+    let shown = primary.odd.iter().filter(|odd| odd.unit.is_some() || odd.tested);
+    let of_load = shown.map(|odd| (capitalised(&clean(&primary.title)), odd_unit(odd, words::direction(primary))));
+    of_load.chain(over_loads(report).into_iter().map(|line| (String::new(), line))).collect()
 }
 
 fn odd_deviation(d: &OddUnitDeviation) -> String {
@@ -309,14 +324,14 @@ fn odd_deviation(d: &OddUnitDeviation) -> String {
         "swap slots to check"
     };
     format!(
-        "{}: unit {} of {} differs from the others in {} by {}, under {} of {} loads{not}; {mend}",
+        "{}: unit {} of {} differs from the others in {} by {}, under {} of {}{not}; {mend}",
         clean(&d.model),
         clean(&d.unit),
         d.of,
         d.direction,
-        change(d.ratio, Some((d.least, d.most))),
+        change(d.ratio, (d.loads > 1).then_some((d.least, d.most))),
         d.loads,
-        d.of_loads
+        counted(d.of_loads, "load")
     )
 }
 
@@ -410,6 +425,9 @@ fn composite_verdict(composite: &CompositeRanking) -> String {
 
 #[cfg(test)]
 mod tests {
+    use assay_analysis::published;
+    use assay_analysis::rank::{RankOptions, rank};
+
     use super::*;
 
     #[test]
@@ -437,5 +455,33 @@ mod tests {
         assert!(rare.starts_with("slot node3 differs from the median slot by "), "{rare}");
         assert!(rare.contains("slots differ: chance alone brings that about in less than 0.1 % of cases"), "{rare}");
         assert!(text(0.004).contains("in 0.4 % of cases"));
+    }
+
+    /// A unit that is odd under one load of many is in the data, and was told nowhere.
+    #[test]
+    fn a_unit_that_is_odd_under_one_load_is_told_once() {
+        let cards = ["sandisk-ultra-a1", "samsung-evo-plus-64gb", "sandisk-extreme-a2"];
+        let records: Vec<_> = cards.into_iter().flat_map(|card| published(card).unwrap()).collect();
+        let all: Vec<_> = records.iter().collect();
+        let by = |load: &str| {
+            let mut report =
+                rank(&all, &RankOptions { primary: Some(load.to_owned()), ..RankOptions::default() }).unwrap();
+            let one = &mut report.deviations[0];
+            (one.loads, one.of_loads, one.least, one.most) = (1, 4, one.ratio, one.ratio);
+            report
+        };
+        let elsewhere = by("random read 4 KiB, 4 jobs");
+        let lines = over_loads(&elsewhere);
+        assert!(lines.len() == 1 && lines[0].contains(", under 1 of 4 loads; its reads are like"), "{lines:?}");
+        assert!(!lines[0].contains(" … "), "one load has no range: {lines:?}");
+        let told = odd_units(&elsewhere);
+        assert!(told.contains(&(String::new(), lines[0].clone())), "{told:?}");
+        assert!(told.iter().all(|(_, line)| !line.contains("too few units")), "no test shows it: {told:?}");
+        let here = by("random write 32 KiB, 4 jobs");
+        assert!(!over_loads(&here).iter().any(|line| line.contains("SanDisk Ultra A1")), "{:?}", here.primary.odd);
+        let told = odd_units(&here);
+        let odd =
+            told.iter().find(|(_, line)| line.contains("unit 3 (published) of 3 differs from the others in writes by"));
+        assert!(odd.is_some_and(|(load, _)| load.starts_with("Random write 32 KiB")), "{told:?}");
     }
 }

@@ -92,6 +92,23 @@ fn best_and_ties_are_those_of_the_ranking() {
     assert_eq!(html.matches("\"pill\">tie</span>").count(), page.matches(" tie** |").count());
 }
 
+/// What a ranking of the same records says of a unit stands in the article, too.
+#[test]
+fn an_odd_unit_is_named_as_in_the_ranking() {
+    let place = Place::new();
+    let cards = ["published:sandisk-ultra-a1", "published:samsung-evo-plus-64gb", "published:sandisk-extreme-a2"];
+    run(place.assay(["report"].iter().chain(&cards).chain(&["--article", "cards"]))).succeeds();
+    let ranked = run(place.assay(["rank"].iter().chain(&cards))).succeeds().stdout.clone();
+    let words = |text: &str| text.replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "unit 3 (published) of 3 differs from the others in writes by";
+    let ranked = words(&ranked);
+    let sentence = &ranked[ranked.find(said).unwrap()..];
+    let sentence = &sentence[..sentence.find("swap slots to check").unwrap()];
+    for file in ["README.md", "index.html"] {
+        assert!(words(&written(&place, file)).contains(sentence), "{file}: {sentence}");
+    }
+}
+
 #[test]
 fn what_is_known_of_media_has_a_column_each_and_nothing_else_has() {
     let mut records = measured();
