@@ -210,10 +210,16 @@ pub(crate) fn second_target(words: &[String], error: &clap::Error) -> Option<Str
     // What stands behind an option is its value.
     let is_value = |at: usize| at > 0 && before[at - 1].starts_with('-');
     let first = before.iter().enumerate().find(|(at, word)| is_suite(word) && !is_value(*at)).map(|(_, word)| word);
-    Some(match first {
-        Some(suite) => {
-            let [suite, second] = [suite, second].map(|word| crate::output::operand(std::path::Path::new(word)));
-            format!("a run has one target; write assay run --suite {suite} {second}")
+    let target = before.iter().enumerate().find(|(at, word)| !word.starts_with('-') && !is_value(*at));
+    let pair = match (first, target) {
+        (Some(suite), _) => Some([suite, second]),
+        (None, Some((_, target))) if is_suite(second) => Some([second, target]),
+        (None, _) => None,
+    };
+    Some(match pair {
+        Some(pair) => {
+            let [suite, target] = pair.map(|word| crate::output::operand(std::path::Path::new(word)));
+            format!("a run has one target; write assay run --suite {suite} {target}")
         }
         None => {
             let second = assay_core::text::quoted(second);
@@ -237,6 +243,10 @@ mod second_targets {
         };
         assert_eq!(
             mend("run job.fio mnt/A").as_deref(),
+            Some("a run has one target; write assay run --suite job.fio mnt/A")
+        );
+        assert_eq!(
+            mend("run mnt/A job.fio").as_deref(),
             Some("a run has one target; write assay run --suite job.fio mnt/A")
         );
         assert!(mend("run mnt/A mnt/B").unwrap().contains("`mnt/B` is a second one; run assay once for each"));
