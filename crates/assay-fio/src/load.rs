@@ -304,7 +304,7 @@ fn rate(
 /// What the user should know of a section.
 fn say(options: &Options<'_>, name: &str, op: Op, notes: &mut Vec<String>) {
     if options.pattern() == Pattern::Random && !options.norandommap {
-        notes.push("blocks are drawn independently, as with norandommap".to_owned());
+        notes.push("random blocks may repeat; fio without norandommap visits each once".to_owned());
     }
     if options.ramp {
         notes.push("ramp_time is not used: assay warms up for 15 % of a repeat, at most 500 ms".to_owned());
