@@ -1,5 +1,6 @@
 //! The terminal card of one record; and one medium in brief, as a page shows it beside other media.
 
+use assay_analysis::unit_words;
 use assay_core::finding::Severity;
 use assay_core::observation::Observation;
 use assay_core::record::Record;
@@ -38,7 +39,7 @@ const UNIT: usize = 20;
 fn add_head(page: &mut Page, record: &Presented<'_>) {
     let title = page.style.fold(&record.title);
     let kind = record.kind;
-    let unit = Some(shorten(&record.unit, UNIT)).filter(|unit| !unit.is_empty());
+    let unit = Some(shorten(&unit_words(&record.unit), UNIT)).filter(|unit| !unit.is_empty());
     // A medium that says nothing about itself is titled by its kind already.
     let corner: Vec<String> =
         Some(kind).filter(|kind| !title.starts_with(kind)).map(str::to_owned).into_iter().chain(unit).collect();

@@ -353,3 +353,11 @@ fn the_sync_of_a_mixed_load_is_said_to_be_of_its_writes() {
     }
     assert!(assay_report::html(&[record]).contains("rate of the writes including the final sync"));
 }
+
+/// A bare number in the corner would be a number of anything.
+#[test]
+fn the_corner_says_that_a_number_is_a_unit() {
+    let mut record = crate::common::good_card();
+    record.labels.insert("unit".to_owned(), "1".to_owned());
+    assert!(card(&record, &Style::default()).contains("SD card · unit 1\n"));
+}
