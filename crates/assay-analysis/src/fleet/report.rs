@@ -27,6 +27,8 @@ pub struct FleetReport {
     pub run: String,
     /// How nodes measured; null where nothing says it.
     pub mode: Option<String>,
+    /// Whether it is still running.
+    pub running: bool,
     /// Nodes, in the order of the run.
     pub nodes: Vec<FleetRow>,
     /// Nodes that other records name, and whose own records are missing.
@@ -110,6 +112,7 @@ pub fn report(run: &FleetRun, others: &[FleetRun], named: Option<&FleetRun>, com
     FleetReport {
         run: run.name.clone(),
         mode: run.mode.clone(),
+        running: run.running,
         absent: run.absent,
         suspect: doubts(counted),
         slots: slots(counted, others, &rows, &found, &odd),

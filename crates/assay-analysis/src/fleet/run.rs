@@ -32,6 +32,8 @@ pub struct FleetRun {
     pub mode: Option<String>,
     /// How many measured at a time at most; none where nothing says it.
     pub at_a_time: Option<u32>,
+    /// Whether it is still running.
+    pub running: bool,
     /// Nodes, each once.
     pub nodes: Vec<Node>,
     /// Nodes that other records name, and whose own records are missing.
@@ -52,6 +54,7 @@ impl FleetRun {
             name: name.to_owned(),
             mode: part.map(|part| part.mode.clone()),
             at_a_time: part.map(|part| part.at_a_time),
+            running: false,
             nodes: Vec::new(),
             absent: 0,
             repeated: 0,

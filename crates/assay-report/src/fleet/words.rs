@@ -52,7 +52,8 @@ pub(super) fn finding(report: &FleetReport) -> String {
     let failed = media_failed(report).map(|words| format!("; {words}")).unwrap_or_default();
     let recorded = format!("{} of {} recorded{failed}", report.complete(), count(all, "node"));
     if report.loads.is_empty() {
-        return format!("{recorded}; there is no valid figure.");
+        let why = if report.running { "still running: no figure counts so far" } else { "there is no valid figure" };
+        return format!("{recorded}; {why}.");
     }
     let more = [node_groups(report), nodes_apart(report), loads_below(report), loads_unclear(report)]
         .into_iter()

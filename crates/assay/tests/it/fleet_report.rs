@@ -545,6 +545,18 @@ fn a_dead_node_is_a_row() {
     assert!(text.contains("5 of 6 nodes recorded") && text.contains("unreachable: no route"), "{text}");
 }
 
+/// While a run goes on there is no figure yet, which is no fault of it.
+#[test]
+fn a_run_without_figures_is_said_to_be_running_while_it_is() {
+    let mut records = together(4, 26);
+    records.iter_mut().for_each(|record| record.measurements.clear());
+    let mut report = said(records);
+    let text = |report: &FleetReport| assay_report::fleet::document(report).text(&assay_report::Style::default());
+    assert!(report.loads.is_empty() && text(&report).contains("there is no valid figure"), "{}", text(&report));
+    report.running = true;
+    assert!(text(&report).contains("still running: no figure counts so far"), "{}", text(&report));
+}
+
 /// A card that was not mounted: the report names what was measured, compares it with nothing, and advises no swap.
 #[test]
 fn memory_and_the_root_disk_are_told_apart_and_not_swapped() {

@@ -50,6 +50,9 @@ pub(in crate::commands) fn report_answer(args: &FleetReportArgs, target: &Target
 
 /// Why no figure of a run counts, in one line.
 fn no_figure(report: &FleetReport) -> String {
+    if report.running {
+        return harmless(&format!("run {} is still running: no figure counts so far", report.run));
+    }
     let of_node = |record: &str| report.nodes.iter().find(|row| row.record.as_deref() == Some(record));
     let left_out = report.excluded.iter().find_map(|one| Some((&of_node(&one.record)?.node, one.reason.to_string())));
     let unmeasured = || report.nodes.iter().find(|row| !row.complete).map(|row| (&row.node, row.outcome.clone()));
@@ -157,14 +160,16 @@ pub(in crate::commands) fn run_lines() -> Result<Vec<FleetRunLine>, Failure> {
             .map_or(known.summaries.len(), |ledger| ledger.nodes.len() - ledger.missing().len()),
         nodes: known.ledger.as_ref().map_or(known.summaries.len(), |ledger| ledger.nodes.len()),
         stand: known.ledger.as_ref().map(stand).unwrap_or_default(),
-        is_open: known.ledger.is_some_and(|ledger| {
-            // Of a coordinator that was killed some stay without a fate.
-            ledger.nodes.iter().any(|node| node.fate.is_none()) && ledgers::lock(&ledger.run).is_err()
-        }),
+        is_open: known.ledger.as_ref().is_some_and(is_open),
         name: known.name,
         created: known.created,
     };
     Ok(known(state::existing()?.as_ref())?.into_iter().map(line).collect())
+}
+
+/// Whether a run is under way. Of a coordinator that was killed some nodes stay without a fate.
+fn is_open(ledger: &Ledger) -> bool {
+    ledger.nodes.iter().any(|node| node.fate.is_none()) && ledgers::lock(&ledger.run).is_err()
 }
 
 /// What changes whenever a node begins, ends or is tried again.
@@ -226,7 +231,8 @@ fn of_store(run: Option<&str>, against: Option<&str>) -> Result<Gathered, Failur
     let known = all.remove(at);
     let (mut records, broken) = store.as_ref().map_or_else(|| Ok(Default::default()), |store| loaded(store, &known))?;
     queries::mark_verified(&mut records)?;
-    let reported = of_known(&known, records, &broken);
+    let mut reported = of_known(&known, records, &broken);
+    reported.running = known.ledger.as_ref().is_some_and(is_open);
     let wanted = against.filter(|against| *against != "none");
     let wanted = wanted.map(|wanted| run_named(all.iter().map(|known| known.name.as_str()), wanted)).transpose()?;
     let (mut others, mut place) = (Vec::new(), None);
@@ -322,6 +328,7 @@ fn of_known(known: &Known, records: Vec<Observation>, broken: &BTreeSet<String>)
         name: ledger.run.clone(),
         mode: Some(ledger.mode.clone()),
         at_a_time: ledger.at_a_time,
+        running: false,
         nodes: ledger.nodes.iter().map(node).collect(),
         absent: 0,
         repeated: 0,
