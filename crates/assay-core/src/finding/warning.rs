@@ -166,11 +166,11 @@ impl Finding {
             Self::InstrumentLimited { .. } => "use more jobs, or read the figure as a lower bound",
             Self::BusLimited { .. } => "use a faster slot or reader to see what the medium itself can do",
             Self::SmallerSpan { limit, .. } => limit.remedy(),
-            Self::ScaledDown { .. } => "raise --budget",
-            Self::FewOperations { .. } => "raise --budget or --max-write",
+            Self::ScaledDown { .. } => "allow more time: a larger --budget",
+            Self::FewOperations { .. } => "allow more time or writes: a larger --budget or --max-write",
             Self::FewerRepeats { shortfall, .. } | Self::ProgramLeftOut { shortfall, .. } => shortfall.remedy(),
             Self::Unsteady { .. } => "run the suite soak to see what happens over time",
-            Self::NotReached { .. } => "raise --budget and --max-write, or ask for less",
+            Self::NotReached { .. } => "allow more time and writes (--budget, --max-write), or ask for less",
             Self::AnotherRun => "run one after the other",
             Self::UnwrittenReads => "measure a directory, or write the device full first",
             Self::SwapOnMedium => "swapoff the medium during the run",
@@ -221,9 +221,9 @@ impl AreaLimit {
     /// What mends it; empty where nothing does.
     fn remedy(self) -> &'static str {
         match self {
-            Self::OtherNodes => "free some space on the node that has least, or raise --budget",
+            Self::OtherNodes => "free some space on the node that has least, or allow more time: a larger --budget",
             Self::WriteLimit => "raise --max-write",
-            Self::Time { .. } => "raise --budget",
+            Self::Time { .. } => "allow more time: a larger --budget",
             Self::FreeSpace | Self::FileSystemFull => "free some space",
             Self::Unknown => "",
         }
@@ -235,14 +235,14 @@ impl Shortfall {
     fn remedy(&self) -> &'static str {
         match self {
             Self::Budget | Self::NothingDone | Self::LongPauses | Self::CommonInFlight => {
-                "raise --budget or --max-write"
+                "allow more time or writes: a larger --budget or --max-write"
             }
-            Self::TooLittleRoom { .. } => "raise --budget or --max-write, or free some space",
-            Self::OtherNodesPast => "raise --budget",
+            Self::TooLittleRoom { .. } => "allow more time or writes (--budget, --max-write), or free some space",
+            Self::OtherNodesPast => "allow more time: a larger --budget",
             Self::Suspended => "let the process run without pauses",
             Self::SmallArea | Self::CommonBlocks => "free some space, or use smaller blocks",
             Self::CommonAlignment => "use blocks that are a multiple of the sectors of all media",
-            Self::NoRateToShare => "raise --budget, so that the workload it depends on has a figure",
+            Self::NoRateToShare => "allow more time (--budget), so that the workload it depends on has a figure",
             Self::NoOriginal | Self::NoSuchWork { .. } => "run it with --engine auto",
             Self::FileSystemFull => "free some space",
             Self::RawDevice => "measure a directory on the medium",
@@ -302,8 +302,11 @@ mod tests {
             (AreaLimit::FreeSpace, "free some space"),
             (AreaLimit::FileSystemFull, "free some space"),
             (AreaLimit::WriteLimit, "raise --max-write"),
-            (AreaLimit::OtherNodes, "free some space on the node that has least, or raise --budget"),
-            (AreaLimit::Time { bytes_per_second: 1.2e6 }, "raise --budget"),
+            (
+                AreaLimit::OtherNodes,
+                "free some space on the node that has least, or allow more time: a larger --budget",
+            ),
+            (AreaLimit::Time { bytes_per_second: 1.2e6 }, "allow more time: a larger --budget"),
         ] {
             let finding = Finding::SmallerSpan { asked_bytes: 2, used_bytes: 1, limit };
             assert_eq!(finding.remedy(), remedy, "{limit:?}");
