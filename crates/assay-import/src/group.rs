@@ -2,7 +2,8 @@
 //!
 //! A report that is whole is a record of its own. The others are lines of the log of a script, which runs one tool after
 //! another on one medium: they are one record, until a tool is met again with a load that the record has already, or
-//! another device. Figures are never put together over that: a run is no repeat of another.
+//! another device, or of a file and a raw device that the text does not join, or behind the prompt of another host.
+//! Figures are never put together over that: a run is no repeat of another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -15,6 +16,7 @@ use assay_core::record::{Host, Measurement, Origin, Record, Source, SuiteRef, To
 use assay_core::text::digit;
 use sha2::{Digest, Sha256};
 
+use crate::joined::{Around, Mounts, Named, is_of_disk};
 use crate::labels::{Given, PathPattern};
 use crate::pattern::{Regex, regex};
 use crate::report::{MOST_FIGURES, Problem, Report};
@@ -50,6 +52,7 @@ pub(crate) struct Groups<'a> {
     /// Records made so far.
     made: usize,
     group: Group,
+    mounts: Mounts<'a>,
     /// The lines of the record before, and how many before it had them: a page may have run several reports together in
     /// one line, and the text alone does not distinguish them.
     before: Option<((usize, usize), u32)>,
@@ -58,7 +61,16 @@ pub(crate) struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     pub(crate) fn new(text: &'a Text, file: &'a File, options: &'a Options) -> Self {
-        Self { text, file, options, made: 0, group: Group::default(), before: None, shared: 0 }
+        Self {
+            text,
+            file,
+            options,
+            made: 0,
+            group: Group::default(),
+            mounts: Mounts::new(text),
+            before: None,
+            shared: 0,
+        }
     }
 
     /// Takes the next report; the record of those before it, where it does not belong to them. A problem where too many
@@ -74,8 +86,10 @@ impl<'a> Groups<'a> {
             }
         }
         let loads = loads(&part);
-        let record = if self.group.takes(&part, &loads) { None } else { self.end() };
-        self.group.push(part, loads);
+        let after = self.group.parts.last().map_or(0, |last| last.to);
+        let around = Around::of(self.text, &part, after);
+        let record = if self.group.takes(&part, &loads, &around, &self.mounts) { None } else { self.end() };
+        self.group.push(part, loads, around);
         Ok(record)
     }
 
@@ -106,6 +120,9 @@ struct Group {
     /// Where its files lie, and on which file system.
     place: Option<String>,
     filesystem: Option<String>,
+    named: Named,
+    /// What stands around its parts: the first host, all disks, and whether a script printed the command of the last.
+    around: Around,
     checked: bool,
     /// Names of the values of its health.
     health: BTreeSet<String>,
@@ -114,7 +131,7 @@ struct Group {
 
 impl Group {
     /// Whether a report belongs to the run of those before it.
-    fn takes(&self, next: &Part, loads: &[Measured]) -> bool {
+    fn takes(&self, next: &Part, loads: &[Measured], around: &Around, mounts: &Mounts<'_>) -> bool {
         let Some(first) = self.parts.first() else { return true };
         let report = &next.report;
         if first.report.whole || report.whole || report.begins || self.checked && report.verification.is_some() {
@@ -122,7 +139,8 @@ impl Group {
         }
         let other_device =
             self.device.is_some() && report.medium.device.is_some() && self.device != report.medium.device
-                || self.is_elsewhere(&report.medium);
+                || self.is_elsewhere(&report.medium)
+                || self.is_apart(&report.medium, around, mounts);
         // Two healths are those of two media, or of one at two times. Calls of a tool for identity, health and attributes of one
         // device tell parts of one health.
         let health = &report.medium.health;
@@ -151,6 +169,22 @@ impl Group {
             || in_memory(&place) && self.device.is_some()
     }
 
+    /// Whether another host ran a report, or one of both is of a file and the other of a device that the text does not join.
+    fn is_apart(&self, medium: &Medium, around: &Around, mounts: &Mounts<'_>) -> bool {
+        let hosts = self.around.host.as_ref().zip(around.host.as_ref());
+        let joined = |file: &str, device: Option<&String>, disks: &[String]| {
+            let of_fio = |device: &str| disks.iter().any(|disk| is_of_disk(&format!("/dev/{disk}"), device));
+            self.around.traced && around.traced
+                || device.is_some_and(|device| of_fio(device) || mounts.join(file, device))
+        };
+        let apart = match (&self.named, Named::of(medium)) {
+            (Named::File(file), Named::Device) => !joined(file, medium.device.as_ref(), &self.around.disks),
+            (Named::Device, Named::File(file)) => !joined(&file, self.device.as_ref(), &around.disks),
+            _ => false,
+        };
+        apart || hosts.is_some_and(|(ours, theirs)| ours != theirs)
+    }
+
     /// Whether a load was measured already. Direct and cached I/O are no repeats of one another; which of them it was, a
     /// repeat may not tell.
     fn knows(&self, tool: &str, (load, direct): &Measured) -> bool {
@@ -161,7 +195,7 @@ impl Group {
         }
     }
 
-    fn push(&mut self, part: Part, loads: Vec<Measured>) {
+    fn push(&mut self, part: Part, loads: Vec<Measured>, around: Around) {
         let report = &part.report;
         self.figures += report.figures.len() + report.scores.len();
         self.checked |= report.verification.is_some();
@@ -169,6 +203,10 @@ impl Group {
         if self.device.is_none() {
             self.device.clone_from(&report.medium.device);
         }
+        self.named = std::mem::take(&mut self.named).and(Named::of(&report.medium));
+        self.around.host = self.around.host.take().or(around.host);
+        self.around.disks.extend(around.disks);
+        self.around.traced = around.traced;
         self.place = self.place.take().or_else(|| place(&report.medium.path));
         self.filesystem = self.filesystem.take().or_else(|| report.medium.filesystem.clone());
         self.known.extend(loads.into_iter().map(|load| (report.tool.clone(), load)));

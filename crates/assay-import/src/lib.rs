@@ -10,6 +10,7 @@ mod date;
 mod formats;
 mod group;
 mod import;
+mod joined;
 mod labels;
 mod number;
 mod pattern;
