@@ -26,7 +26,7 @@ static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)([0-9.]+)([kmgt]?)(?:i?b)?-([0-9.]+)([kmgt]?)(?:i?b)?"));
 static OLD: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(read|write|trim|mixed)\s*: *io=\s*([0-9.,]+)\s*([KMGTPi]*[Bb]), *bw=\s*([0-9.,]+)\s*([KMGTPi]*[Bb])/s *,(?: *iops=\s*([0-9.,]+)([kMG]?) *,)? *runt= *(\d+) *msec",
+        r"^(read|write|trim|mixed)\s*: *io=\s*([0-9.,]+)\s*([KMGTPi]*[Bb]), *bw=\s*([0-9.,]+)\s*([KMGTPi]*[Bb])/s *,(?: *iops=\s*([0-9.,]+)([kKMG]?) *,)? *runt= *(\d+) *msec",
     )
 });
 static NEW: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,7 +42,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 });
 static SHORT_OLD: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(read|write)\s*: *(?:io=\s*[0-9.,]+\s*[KMGTPi]*[Bb], *)?bw=\s*([0-9.,]+)\s*([KMGTPi]*[Bb])/s *, *iops=\s*([0-9.,]+)([kMG]?)[.,;]?$",
+        r"^(read|write)\s*: *(?:io=\s*[0-9.,]+\s*[KMGTPi]*[Bb], *)?bw=\s*([0-9.,]+)\s*([KMGTPi]*[Bb])/s *, *iops=\s*([0-9.,]+)([kKMG]?)[.,;]?$",
     )
 });
 static LATENCY: LazyLock<Regex> = LazyLock::new(|| {
@@ -477,6 +477,9 @@ mod tests {
             (2817.0, 12_600_000.0, 120.0 * 1_048_576.0),
             "the decimal figure counts"
         );
+        // Versions 2.2.10 to 2.16 (`num2str` in lib/num2str.c).
+        assert_eq!(of("read : io=122880MB, bw=4180.5MB/s, iops=1070.2K, runt= 29394msec").0, 1_070_200.0);
+        assert_eq!(short_side("read : bw=4180.5MB/s, iops=1070.2K").and_then(|side| side.iops), Some(1_070_200.0));
         assert_eq!(of("read: IOPS=1.2M, BW=764Mib/s (800Mb/s)(191MiB/2001msec)").1, 100_000_000.0, "bits");
         assert_eq!(of("read: IOPS=4969, BW=621Mi (651M)(96.0GiB/158260msec)").1, 651e6, "of all clients");
         assert_eq!(of("read: IOPS=61.0k, BW=1906Mibit/s (1999Mbit/s)(7149MiB/30001msec)").1, 1999e6 / 8.0);
