@@ -51,7 +51,12 @@ pub(super) fn expand_long(lines: &mut Vec<Line>) {
 
 fn parts(out: &mut Vec<Line>, number: u32, text: &str) {
     let parts = text.split('\n').take(MOST_LINES + 1);
-    out.extend(parts.map(|part| Line { number, text: part.trim_end_matches('\r').to_owned() }));
+    out.extend(parts.map(|part| Line { number, text: plain_blanks(part.trim_end_matches('\r')) }));
+}
+
+/// A text in which blanks that a page does not break at, which stood there as an escape (`\u00a0`), are plain ones.
+fn plain_blanks(text: &str) -> String {
+    text.replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ")
 }
 
 // Logs whose lines are objects.
@@ -137,7 +142,7 @@ fn keyed(lines: &mut Vec<Line>) -> bool {
             listed = true;
             plain.push(line);
         } else if let Some(text) = listed.then(|| string(&line.text)).flatten() {
-            plain.push(Line { number: line.number, text });
+            plain.push(Line { number: line.number, text: plain_blanks(&text) });
             changed = true;
         } else {
             // A page may have put a blank line behind each.
@@ -186,7 +191,9 @@ fn literals(lines: &mut Vec<Line>) {
         let ended = all.iter().filter(|text| text.ends_with('\n')).count();
         let many = count >= LEAST_LITERALS && plain.len() <= MOST_LINES;
         if many && ended == 0 && is_list(part) && holds_result(&all.join("\n"), 1) {
-            plain.extend(part.iter().zip(all).map(|(line, text)| Line { number: line.number, text }));
+            plain.extend(
+                part.iter().zip(all).map(|(line, text)| Line { number: line.number, text: plain_blanks(&text) }),
+            );
             continue;
         }
         if !many || ended * 2 <= count {
@@ -372,6 +379,7 @@ mod tests {
         let joined = HDPARM.join("\\n");
         for text in [
             format!("{{\"pod\": \"a\", \"output\": \"{joined}\\n\"}}"),
+            format!("{{\"body\": \"{}\\n\"}}", joined.replace("in  3", "in\\u00a0 3")),
             format!("12:00 INFO done result=\"{joined}\" duration=31s"),
             format!("got {{'rc': 0, 'out': '{joined}\\n', 'cmd': ['x']}}"),
             format!("\"answer\": \"{{\\\"out\\\": \\\"{}\\\"}}\",", joined.replace('\\', "\\\\")),
