@@ -89,10 +89,25 @@ pub(crate) fn held(
     Some(Held { apart: other > 0, ..call })
 }
 
-/// Whether options of a command were left out: `fio --rw=read ...`.
+/// Brackets around what was left out, and the sign of a variable.
+const BRACKETS: [char; 9] = ['$', '(', ')', '[', ']', '<', '>', '{', '}'];
+/// Parts of the names of variables and placeholders that stand for options: `$OPTS`, `<flags>`, `[OPTIONS]`.
+const OPTIONS: [&str; 6] = ["option", "opts", "flag", "args", "argument", "param"];
+
+/// Whether options of a command were left out, or are not shown: `fio --rw=read ...`, `iozone -a $OPTS`.
 pub(crate) fn is_shortened(words: &[String]) -> bool {
-    let marks = ["...", "…", "[...]", "[…]", "(...)", "<...>", "....", ".."];
-    words.iter().any(|word| marks.contains(&word.as_str()))
+    words.iter().any(|word| {
+        let name = word.trim_matches(BRACKETS).to_ascii_lowercase();
+        let named =
+            OPTIONS.iter().any(|part| name.contains(part)) || matches!(name.as_str(), "opt" | "arg" | "@" | "*");
+        is_left_out(word) || word.starts_with(['$', '[', '<']) && named
+    })
+}
+
+/// Whether a word or a value stands for what was left out: `...`, `[…]`.
+pub(crate) fn is_left_out(word: &str) -> bool {
+    let inner = word.trim_matches(BRACKETS);
+    inner.len() > 1 && inner.chars().all(|c| matches!(c, '.' | '…'))
 }
 
 /// Whether a line is a mark of a page, or empty.
@@ -202,6 +217,13 @@ mod tests {
     #[test]
     fn options_may_be_left_out() {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert!(is_shortened(&words("-a ... -b")) && is_shortened(&words("-a …")) && !is_shortened(&words("-a ../x")));
+        for line in ["-a ... -b", "-a …", "-a [...]", "-a $(...)", "-a $OPTS", "-a $(FLAGS)", "[OPTIONS] -a", "$@ -a"]
+        {
+            assert!(is_shortened(&words(line)), "{line}");
+        }
+        for line in ["-a ../x", "-a .", "-f $DISK", "-f $(mktemp)", "--opts=1", "-f $TARGET"] {
+            assert!(!is_shortened(&words(line)), "{line}");
+        }
+        assert!(is_left_out("...") && is_left_out("<…>") && !is_left_out("direct") && !is_left_out(""));
     }
 }

@@ -15,6 +15,7 @@ use super::pibenchmarks::ran_dd;
 use crate::command::{commands, continued, goes_on, is_device, option_size, option_value};
 use crate::number::{Base, Printed, Told, printed, unit};
 use crate::pattern::{Regex, regex};
+use crate::reach::{is_left_out, is_shortened};
 use crate::report::{Figure, Format, Load, Report, Section};
 use crate::text::Text;
 
@@ -416,8 +417,8 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         queue_depth: Some(1),
         jobs: Some(1),
         span_bytes: Some(found.bytes),
-        direct: flags_known.then_some(direct),
-        sync: if flags_known || op == Op::Read { Some(flags.sync) } else { None },
+        direct: (flags_known && (direct || !flags.open)).then_some(direct),
+        sync: (op == Op::Read || flags_known && (flags.durable || !flags.open)).then_some(flags.sync),
         duration_ns: (found.seconds.value > 0.0).then_some((found.seconds.value * 1e9) as u64),
         ..Load::new(if op == Op::Read { "dd read" } else { "dd write" }, op)
     };
@@ -574,6 +575,8 @@ struct Flags {
     sync: Sync,
     /// Whether the time that is printed has the sync in it.
     durable: bool,
+    /// Whether there may be others that the text does not show.
+    open: bool,
 }
 
 impl Flags {
@@ -592,6 +595,11 @@ impl Flags {
             (Op::Write, _, true) => Sync::Fdatasync,
             _ => Sync::End,
         };
-        Self { direct: has(side, "direct"), sync, durable: end || sync.each() }
+        let unread = |value: &str| value.split(',').any(|one| one.starts_with('$') || is_left_out(one));
+        let open = is_shortened(arguments)
+            // Each operand has a key.
+            || arguments.iter().any(|word| word.starts_with('$') && !word.contains('='))
+            || [side, "conv"].into_iter().filter_map(|key| option_value(arguments, key)).any(unread);
+        Self { direct: has(side, "direct"), sync, durable: end || sync.each(), open }
     }
 }
