@@ -336,6 +336,13 @@ pub(crate) fn is_device(path: &str) -> bool {
     })
 }
 
+/// A path that a command names; `None` of a variable of a shell or a placeholder, and of a device whose name has one: `$DISK`,
+/// `%1`, `/dev/$d`.
+pub(crate) fn named_path(path: &str) -> Option<&str> {
+    let open = path.starts_with(['$', '%']) || path.starts_with("/dev/") && path.contains('$');
+    Some(path).filter(|_| !open)
+}
+
 // The line that begins a tool's output and names its version.
 
 /// A line that begins an output.
@@ -449,5 +456,9 @@ mod tests {
     fn devices_hold_data() {
         assert!(is_device("/dev/sda") && is_device("/dev/mapper/x"));
         assert!(!is_device("/dev/zero") && !is_device("/dev/shm/x") && !is_device("file") && !is_device("/dev/"));
+        assert_eq!((named_path("/dev/sda"), named_path("/mnt/a b")), (Some("/dev/sda"), Some("/mnt/a b")));
+        for unknown in ["/dev/$d", "$DISK", "/dev/$(x)1", "%1"] {
+            assert_eq!(named_path(unknown), None, "{unknown}");
+        }
     }
 }

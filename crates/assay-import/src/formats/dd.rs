@@ -12,7 +12,7 @@ use assay_core::finding::{Contradiction, Finding, Missing, SourceAmount, SourceQ
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::pibenchmarks::ran_dd;
-use crate::command::{commands, continued, goes_on, is_device, option_size, option_value};
+use crate::command::{commands, continued, goes_on, is_device, named_path, option_size, option_value};
 use crate::number::{Base, Printed, Told, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::reach::{is_left_out, is_shortened};
@@ -360,7 +360,7 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
         Some(_) => to,
         None => None,
     };
-    let path = path.filter(|path| !path.starts_with(['$', '%']));
+    let path = path.and_then(named_path);
     report.medium.path = path.unwrap_or_default().to_owned();
     report.medium.device = path.filter(|path| is_device(path)).map(str::to_owned);
     let rate = rate(&mut report, found);

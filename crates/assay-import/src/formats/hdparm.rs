@@ -12,7 +12,7 @@ use assay_core::finding::{Finding, Missing};
 use assay_core::workload::{Op, Pattern};
 use regex_lite::Captures;
 
-use crate::command::{commands, continued, is_device, is_options};
+use crate::command::{commands, continued, is_device, is_options, named_path};
 use crate::number::{Base, Printed, Told, printed, unit};
 use crate::pattern::{Regex, regex};
 use crate::report::{Figure, Format, Load, MOST_FIGURES, Report, Section};
@@ -109,7 +109,8 @@ fn device(text: &Text, at: usize) -> Option<String> {
     let line = text.line(at);
     let named = line.trim().strip_suffix(':').filter(|name| is_device(name) && !name.contains(char::is_whitespace));
     let whole = || line.contains(NAME).then(|| continued(text, at, at + MOST_BETWEEN, is_options));
-    let called = || commands(&whole()?, NAME).into_iter().flatten().find(|word| is_device(word));
+    let is_named = |word: &String| is_device(word) && named_path(word).is_some();
+    let called = || commands(&whole()?, NAME).into_iter().flatten().find(is_named);
     named.map(str::to_owned).or_else(called)
 }
 

@@ -16,7 +16,7 @@ use self::lines::{
     SET, SPLASH, VERSION, block, cells, continued_heading, first_setting, header, is_numbers, is_printed, is_row,
     kibibytes, of_processes, of_processes_line, test, throughput_line,
 };
-use crate::command::{commands, continued, is_device, is_options, option_size};
+use crate::command::{commands, continued, is_device, is_options, named_path, option_size};
 use crate::date::of_ctime;
 use crate::number::decimal;
 use crate::reach::{Beside, held, is_shortened};
@@ -338,7 +338,7 @@ impl IozoneRun {
                     's' => self.file_bytes = option_size(value, 1024),
                     'r' => self.block_bytes = option_size(value, 1024),
                     't' | 'l' => self.fewest = value.parse().ok(),
-                    'f' if self.report.medium.path.is_empty() => {
+                    'f' if self.report.medium.path.is_empty() && named_path(value).is_some() => {
                         value.clone_into(&mut self.report.medium.path);
                         self.report.medium.device = is_device(value).then(|| value.to_owned());
                     }

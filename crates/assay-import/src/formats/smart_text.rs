@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use assay_core::finding::{Finding, Untold};
 use assay_core::medium::MediumKind;
 
-use crate::command::{commands, commands_above, is_device};
+use crate::command::{commands, commands_above, is_device, named_path};
 use crate::pattern::{Regex, regex};
 use crate::report::{Format, Report, Section};
 use crate::text::Text;
@@ -142,7 +142,7 @@ impl Format for SmartText {
         let called = || {
             commands_above(text, at, MOST_ABOVE, "smartctl")
                 .flatten()
-                .find(|word| is_device(word) && !word.contains('$'))
+                .find(|word| is_device(word) && named_path(word).is_some())
         };
         let device = match NVME.captures(first) {
             Some(nvme) => {

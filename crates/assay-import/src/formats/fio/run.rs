@@ -15,6 +15,7 @@ use super::load::Definition;
 use super::machine::ALL_CLIENTS;
 use super::printed::{NAME, is_fios, version};
 use super::{load, machine, status, text};
+use crate::command::named_path;
 use crate::date;
 use crate::number::Told;
 use crate::report::{Figure, Latencies, Load, Report, Section};
@@ -367,7 +368,7 @@ impl Call {
         }
         let jobs: Vec<Job> = runs.into_iter().filter_map(together).collect();
         self.path = same(jobs.iter().map(|job| job.options.get("filename").or(job.options.get("directory"))));
-        if let Some(path) = self.path.take() {
+        if let Some(path) = self.path.take().filter(|path| named_path(path).is_some()) {
             report.medium.device = path.starts_with("/dev/").then(|| path.clone());
             report.medium.path = path;
         }
