@@ -269,7 +269,8 @@ fn add(report: &mut Report, columns: &mut Vec<Column>, share: u8) {
         let [reads, writes, both] = column.rates;
         let name = format!("randrw {} KiB", column.block >> 10);
         for (half, rate) in [("reads of the mix", reads), ("writes of the mix", writes)] {
-            if let Some(rate) = rate {
+            // None is printed as `0.00 KB/s (0)`, where fio gave nothing.
+            if let Some(rate) = rate.filter(|rate| rate.value > 0.0) {
                 report.score(&format!("{NAME} {name}: {half}"), rate.value, "B/s", true);
             }
         }
@@ -277,7 +278,7 @@ fn add(report: &mut Report, columns: &mut Vec<Column>, share: u8) {
             .zip(writes)
             .map(|(reads, writes)| Printed { value: reads.value + writes.value, step: reads.step + writes.step });
         let Some(rate) = both.or(sum).filter(|rate| rate.value > 0.0 && !report.is_full()) else {
-            if reads.or(writes).is_some() {
+            if both.is_none() && reads.or(writes).is_some() {
                 report.find(Finding::SourceIncomplete {
                     missing: Missing::Heading { section: Some("Total".to_owned()) },
                 });
