@@ -26,12 +26,12 @@ const MOST_BETWEEN: usize = 3;
 static TITLE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node(?:\(s\)|s)"));
 /// The tree of directories up to version 1, above and below the summary: `tree creation rate: 1282.661773 ops/sec`.
-static TREE: LazyLock<Regex> = LazyLock::new(|| regex(r"^tree (creation|removal) rate: ([0-9.]+) ops/sec$"));
+static TREE: LazyLock<Regex> = LazyLock::new(|| regex(r"^tree (creation|removal) rate: ([0-9.,]+) ops/sec$"));
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| regex(r"SUMMARY(?: rate)?[^:]*: \(of (\d+) iterations\)"));
 /// The heading of the columns, which names them: a copy may begin with it.
 static COLUMNS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*Operation\s+(?:per Rank: +)?Max(?:\(ops/sec\))?\s+Min\s+Mean\s+Std Dev"));
-static RATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^((?:Directory|File|Tree) [a-z]+)\s*:?\s+((?:[0-9.]+\s*)+)$"));
+static RATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^((?:Directory|File|Tree) [a-z]+)\s*:?\s+((?:[0-9.,]+\s*)+)$"));
 
 impl Format for Mdtest {
     fn name(&self) -> &'static str {
@@ -90,7 +90,7 @@ impl Format for Mdtest {
             } else if let Some(rate) = TREE.captures(line) {
                 let name = format!("Tree {}", &rate[1]);
                 let first = |rate: &Score| tree.iter().all(|known: &Score| known.name != rate.name);
-                let rate = rate[2].parse().ok().and_then(|rate| printed(&name, rate, Statistic::One));
+                let rate = rate[2].replace(',', ".").parse().ok().and_then(|rate| printed(&name, rate, Statistic::One));
                 tree.extend(rate.filter(first));
             } else if line.starts_with("SUMMARY time") || line.contains("finished at") {
                 end = number + 1;
@@ -133,7 +133,10 @@ fn date_of(text: &str) -> Option<String> {
 }
 
 fn score(name: &str, values: &str, statistic: Statistic) -> Option<Score> {
-    let values: Vec<f64> = values.split_whitespace().filter_map(|value| value.parse().ok()).collect();
+    // Some locales have a comma for the point. Of a row with both no number is certain.
+    let commas = values.split_whitespace().all(|value| value.contains(','));
+    let plain = |value: &str| if commas { value.replacen(',', ".", 1) } else { value.to_owned() };
+    let values: Vec<f64> = values.split_whitespace().filter_map(|value| plain(value).parse().ok()).collect();
     // Highest, least, mean and standard deviation; of ranks first, where there are eight.
     let mean = match values.len() {
         4 => values.get(2),
