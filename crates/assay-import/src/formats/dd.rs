@@ -9,6 +9,7 @@
 use std::sync::LazyLock;
 
 use assay_core::finding::{Contradiction, Finding, Missing, SourceAmount, SourceQuantity, Untold};
+use assay_core::outcome::{Outcome, RunFailure};
 use assay_core::workload::{Op, Pattern, Sync};
 
 use super::pibenchmarks::ran_dd;
@@ -99,7 +100,9 @@ impl Format for Dd {
         if found.bytes == 0 {
             return Section::nothing(end, text.number(result), "dd copied nothing");
         }
-        Section::from_report(report(text, result, found), end)
+        let mut report = report(text, result, found);
+        failure(&mut report, text, result, found);
+        Section::from_report(report, end)
     }
 }
 
@@ -429,6 +432,28 @@ fn report(text: &Text, at: usize, found: Copied) -> Report {
     }
     report.figures.push(figure);
     report
+}
+
+/// What dd says of an error of the medium.
+const IO_ERRORS: [&str; 3] = ["Input/output error", "I/O error", "Eingabe-/Ausgabefehler"];
+/// Its number in Linux, BSD and macOS (EIO).
+const EIO: i64 = 5;
+
+/// Takes an error of the medium that dd tells above a result: the result is of what it did until then.
+fn failure(report: &mut Report, text: &Text, at: usize, found: Copied) {
+    let own = |line: &usize| called(text.line(*line)).is_empty() && copied(text.line(*line)).is_none();
+    let mut above = (at.saturating_sub(MOST_BETWEEN)..at).rev().take_while(own).map(|line| text.line(line));
+    let told = |line: &str| IO_ERRORS.into_iter().find(|words| line.contains(words)).filter(|_| is_error(line));
+    let Some(said) = above.find_map(told).map(str::to_owned) else { return };
+    let wrote = report.figures.iter().any(|figure| figure.load.op == Op::Write);
+    report.outcome = Outcome::Failed {
+        failure: RunFailure::IoError,
+        detail: said.clone(),
+        workload: None,
+        elapsed_ns: (found.seconds.value.max(0.0) * 1e9) as u64,
+        written_bytes: if wrote { found.bytes } else { 0 },
+    };
+    report.findings.push(Finding::ToolFailed { tool: NAME.to_owned(), job: None, error: EIO, said: Some(said) });
 }
 
 /// The command of a result, unless the text says that it printed another one.
