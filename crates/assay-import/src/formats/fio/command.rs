@@ -192,6 +192,13 @@ impl Command {
         self.is_of_one() && self.jobs.iter().all(rw) && nameless && ops == [Op::Read, Op::Write]
     }
 
+    /// How many results the clones of a job have, each its own.
+    pub(super) fn clones(&self, name: &str) -> usize {
+        let job = self.jobs.iter().find(|(known, _)| known == name);
+        let apart = job.filter(|(_, options)| !options.contains_key("group_reporting"));
+        apart.and_then(|(_, options)| options.get("numjobs")?.parse().ok()).unwrap_or(1)
+    }
+
     /// Whether one result may be of its only job: no clones of that have results of their own.
     pub(super) fn is_of_one(&self) -> bool {
         let clones = |options: &BTreeMap<String, String>| {

@@ -197,7 +197,7 @@ impl Call {
             return true;
         };
         let later = self.printed.as_ref().is_some_and(|last| apart(last, &job, &self.terse.jobs));
-        if later || self.terse.is_later_state(&job) {
+        if later && !self.is_clone(&job) || self.terse.is_later_state(&job) {
             self.terse.again();
         }
         self.printed = Some(job.clone());
@@ -206,6 +206,13 @@ impl Call {
         }
         self.version = Some(version);
         true
+    }
+
+    /// Whether a job in terse form without disks is a clone (`numjobs`) that the command asks for, beside those before it.
+    fn is_clone(&self, job: &Job) -> bool {
+        let known = self.terse.jobs.iter().filter(|old| old.name == job.name && old.group == job.group).count();
+        let command = self.command.as_ref().filter(|command| command.doubt.is_none() && job.disks.is_empty());
+        command.is_some_and(|command| command.clones(&job.name) > known)
     }
 
     /// Takes a result of the text that begins at a line; the first line behind it. `None` where it is of another call.
