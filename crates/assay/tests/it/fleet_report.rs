@@ -536,8 +536,16 @@ fn a_dead_node_is_a_row() {
     };
     let mut records = together(5, 19).into_iter();
     let nodes = (1..=6).map(|n| node(&format!("node{n}"), if n == 3 { None } else { records.next() })).collect();
-    let run =
-        FleetRun { name: "aaaa".to_owned(), mode: None, at_a_time: None, nodes, absent: 0, repeated: 0, unnamed: 0 };
+    let run = FleetRun {
+        name: "aaaa".to_owned(),
+        mode: None,
+        at_a_time: None,
+        nodes,
+        absent: 0,
+        repeated: 0,
+        unnamed: 0,
+        running: false,
+    };
     let found = report(&run, &[], None, true);
     assert_eq!((found.nodes.len(), found.complete(), found.nodes[2].record.as_ref()), (6, 5, None));
     assert!(found.loads.iter().all(|load| load.figures[2].is_none() && load.median.n == 5));
