@@ -34,7 +34,9 @@ fn records(nodes: u32) -> Vec<Observation> {
         record.labels.insert("unit".to_owned(), format!("unit{number}"));
         record.validity = Validity::judge(std::iter::empty());
         record.warnings.clear();
-        for measurement in &mut record.measurements {
+        for (number, measurement) in record.measurements.iter_mut().enumerate() {
+            // A suite names each load otherwise.
+            measurement.workload.name += &format!("-{number}");
             measurement.warnings.clear();
             measurement.repeats = vec![repeat(), repeat()];
         }
