@@ -110,7 +110,7 @@ fn labels_come_from_the_path_and_members_of_an_archive_are_files() {
     let packed = archive.finish();
     for arguments in [vec!["import", "--dry-run"], vec!["import"]] {
         let done = run(place.assay([&arguments[..], &[packed.to_str().unwrap()]].concat()));
-        for member in ["results.tar.gz/./EVO/2/run_1.txt:2-12", "results.tar.gz/./all.json: "] {
+        for member in ["results.tar.gz/./EVO/2/run_1.txt:2-12", "results.tar.gz/./all.json"] {
             let text = format!("{}{}", done.stdout, said(&done));
             assert!(text.contains(member), "{member} is not in {text}");
         }
