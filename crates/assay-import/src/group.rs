@@ -19,25 +19,13 @@ use sha2::{Digest, Sha256};
 use crate::joined::{Around, Mounts, Named, is_of_disk};
 use crate::labels::{Given, PathPattern};
 use crate::pattern::{Regex, regex};
-use crate::report::{MOST_FIGURES, Problem, Report};
+use crate::report::{MOST_FIGURES, Part, Problem, Report};
 use crate::sheet::Sheet;
 use crate::text::Text;
 use crate::unpack::File;
 
 /// Name of the suite of a record that several tools made.
 const SEVERAL: &str = "several tools";
-
-/// A report and where it stands.
-#[derive(Debug, Clone)]
-pub(crate) struct Part {
-    /// Name of its format.
-    pub(crate) format: &'static str,
-    pub(crate) report: Report,
-    /// Its first line.
-    pub(crate) from: usize,
-    /// The line behind its last.
-    pub(crate) to: usize,
-}
 
 /// Most reports of a group.
 const MOST_PARTS: usize = 1_000;

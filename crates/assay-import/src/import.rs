@@ -6,9 +6,9 @@ use assay_core::finding::{Finding, Missing};
 use assay_core::record::{Record, schema_major};
 use serde_json::value::RawValue;
 
-use crate::group::{Groups, Options, Part};
+use crate::group::{Groups, Options};
 use crate::registry::{FORMATS, ImportError, nearest};
-use crate::report::{MOST_FIGURES, Problem, Section};
+use crate::report::{MOST_FIGURES, Part, Problem, Section};
 use crate::text::{MOST_LINES, Text};
 use crate::unpack::{File, unpack};
 

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use assay_core::medium::Medium;
 
 use crate::command::is_device;
-use crate::group::Part;
 use crate::pattern::{Regex, regex};
+use crate::report::Part;
 use crate::text::Text;
 
 /// Most lines that join a device and a folder, which are kept of a text.

@@ -484,3 +484,15 @@ impl Sections {
         Some(Finding::SourceIncomplete { missing: Missing::Heading { section } })
     }
 }
+
+/// A report and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// Name of its format.
+    pub(crate) format: &'static str,
+    pub(crate) report: Report,
+    /// Its first line.
+    pub(crate) from: usize,
+    /// The line behind its last.
+    pub(crate) to: usize,
+}
