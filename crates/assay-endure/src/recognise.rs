@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::layout::{PAGE_BYTES, PAGE_SECTORS, Task, block_at};
+use crate::layout::{PAGE_BYTES, PAGE_SECTORS, block_at};
 use crate::medium::{Fault, Medium};
 use crate::stamp::{SECTOR, Stamp, mixed};
 use crate::state::State;
@@ -48,7 +48,7 @@ pub fn recognise(medium: &mut dyn Medium, state: &State) -> Recognised {
             break;
         }
         let number = mixed(layout.unit ^ draw, task.cycle) % layout.pages;
-        if !written(state, number, task) {
+        if !layout.was_written(number, task) {
             continue;
         }
         tried += 1;
@@ -117,10 +117,4 @@ pub fn has_begun(medium: &mut dyn Medium, unit: u64, pages: u64) -> bool {
         let ours = |stamp: Stamp| stamp.unit == unit && stamp.address == number * PAGE_SECTORS;
         read && Stamp::read(&page[..SECTOR]).is_some_and(ours)
     })
-}
-
-/// Whether a page was written in an earlier slice. In the first cycle of random blocks each place may have been.
-fn written(state: &State, page: u64, task: Task) -> bool {
-    state.layout().round_of(page, task).is_some_and(|round| round > 0)
-        || (task.cycle > 1 || matches!(state.begun().load, assay_core::endurance::WearLoad::RandomSync { .. }))
 }

@@ -89,9 +89,9 @@ pub(crate) fn held(
     Some(Held { apart: other > 0, ..call })
 }
 
-/// Brackets around what was left out, and the sign of a variable.
+/// The sign of a variable, and brackets around a placeholder.
 const BRACKETS: [char; 9] = ['$', '(', ')', '[', ']', '<', '>', '{', '}'];
-/// Parts of the names of variables and placeholders that stand for options: `$OPTS`, `<flags>`, `[OPTIONS]`.
+/// A variable or placeholder whose name contains one of these stands for options: `$OPTS`, `<flags>`, `[OPTIONS]`.
 const OPTIONS: [&str; 6] = ["option", "opts", "flag", "args", "argument", "param"];
 
 /// Whether options of a command were left out, or are not shown: `fio --rw=read ...`, `iozone -a $OPTS`.
@@ -104,7 +104,7 @@ pub(crate) fn is_shortened(words: &[String]) -> bool {
     })
 }
 
-/// Whether a word or a value stands for what was left out: `...`, `[…]`.
+/// Whether the writer left something out here: `...`, `[…]`.
 pub(crate) fn is_left_out(word: &str) -> bool {
     let inner = word.trim_matches(BRACKETS);
     inner.len() > 1 && inner.chars().all(|c| matches!(c, '.' | '…'))

@@ -1,5 +1,8 @@
 //! A line of a text.
 
+/// Blanks at which a page breaks no line, and narrow ones. Tools print plain ones.
+pub(super) const NARROW_BLANKS: [char; 3] = ['\u{a0}', '\u{202f}', '\u{2009}'];
+
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
@@ -52,7 +55,7 @@ fn plain_line(line: &str) -> String {
                 }
                 _ => {}
             },
-            '\u{a0}' | '\u{202f}' | '\u{2009}' => out.push(' '),
+            c if NARROW_BLANKS.contains(&c) => out.push(' '),
             '\t' => out.push('\t'),
             c if c.is_control() || c == '\u{feff}' => {}
             c => out.push(c),

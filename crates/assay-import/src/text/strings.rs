@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::lines::{Line, terminal_lines};
+use super::lines::{Line, NARROW_BLANKS, terminal_lines};
 use super::{MOST_LINES, Text};
 use crate::registry;
 
@@ -54,9 +54,9 @@ fn parts(out: &mut Vec<Line>, number: u32, text: &str) {
     out.extend(parts.map(|part| Line { number, text: plain_blanks(part.trim_end_matches('\r')) }));
 }
 
-/// A text in which blanks that a page does not break at, which stood there as an escape (`\u00a0`), are plain ones.
+/// Replaces blanks that stood in a string as escapes (`\u00a0`) by plain ones.
 fn plain_blanks(text: &str) -> String {
-    text.replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ")
+    text.replace(NARROW_BLANKS, " ")
 }
 
 // Logs whose lines are objects.

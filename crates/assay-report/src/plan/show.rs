@@ -288,7 +288,7 @@ fn able_text(plan: &ExperimentPlan, outlook: &Outlook) -> Vec<String> {
     lines
 }
 
-/// What would allow to test slots.
+/// What to plan so that slots can be tested.
 fn untested_slots(plan: &ExperimentPlan) -> &'static str {
     if plan.rounds() == 1 {
         "With one round, unit and slot cannot be separated; plan two rounds or more, and three to see which slot deviates."

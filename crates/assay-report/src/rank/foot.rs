@@ -141,7 +141,7 @@ fn design_text(notice: Notice) -> String {
     }
 }
 
-/// Each remark as a line. Where slots were left alone, only the effects of rounds can have been taken out.
+/// A line for each remark. If slots were not adjusted for, the figures are adjusted for rounds only, and the line says so.
 fn remark_texts(remarks: &[RankRemark]) -> Vec<String> {
     let left_alone = |remark: &RankRemark| {
         matches!(remark, RankRemark::Design(Notice::NoSwap | Notice::SlotsUnknown { .. } | Notice::SlotsConfounded))
@@ -291,8 +291,8 @@ fn odd_slot(slot: &SlotWarning) -> String {
     )
 }
 
-/// Units that deviate under any load, over all loads of a direction; not those that do under the deciding load alone, whose
-/// line stands there.
+/// A line for each unit that deviates under any load. A unit that deviates under the deciding load alone has no line here: that
+/// load already names it.
 pub(super) fn over_loads(report: &RankReport) -> Vec<String> {
     let there = |d: &OddUnitDeviation| {
         let same = |odd: &Unresolved| odd.model == d.model && odd.unit.as_ref() == Some(&d.unit);
@@ -303,8 +303,8 @@ pub(super) fn over_loads(report: &RankReport) -> Vec<String> {
     report.deviations.iter().filter(|d| !there(d)).map(odd_deviation).collect()
 }
 
-/// What stands out among units, under the load that is named and over all: a label and a sentence each. Units that differ without a
-/// test that shows it are left out.
+/// Odd units as a label and a sentence each. The label is the load, or empty for a sentence about all loads. Units that differ
+/// without a test that shows it have no sentence.
 pub(crate) fn odd_units(report: &RankReport) -> Vec<(String, String)> {
     let primary = &report.primary;
     let shown = primary.odd.iter().filter(|odd| odd.unit.is_some() || odd.tested);
@@ -457,7 +457,7 @@ mod tests {
         assert!(text(0.004).contains("in 0.4 % of cases"));
     }
 
-    /// A unit that is odd under one load of many is in the data, and was told nowhere.
+    /// The text names a unit that is odd under one of many loads, as JSON does.
     #[test]
     fn a_unit_that_is_odd_under_one_load_is_told_once() {
         let cards = ["sandisk-ultra-a1", "samsung-evo-plus-64gb", "sandisk-extreme-a2"];

@@ -21,8 +21,8 @@ pub(super) struct Known {
     short: Vec<(String, String)>,
     /// Words for tools, suites and loads, by which a host or user is called. They are replaced in labels only.
     vocabulary: Vec<(String, String)>,
-    /// Short names of folders and volumes that are called like a part of the model, as `Ultra` of `SanDisk Ultra`. They stay in
-    /// the label `model`, where they name a product.
+    /// Short names of folders and volumes whose name is a part of the model, as `Ultra` of `SanDisk Ultra`. The label `model` keeps
+    /// that name.
     of_model: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ impl Known {
         Self { searched, plain, short, vocabulary, of_model }
     }
 
-    /// The same in the label `model`: what folders and volumes have from there stays.
+    /// The identities to replace in the label `model`: all but words of the model that a folder or volume has, too.
     pub(super) fn in_model(&self) -> Self {
         let others = |all: &[(String, String)]| {
             all.iter().filter(|(_, name)| !self.of_model.contains(name)).cloned().collect::<Vec<_>>()
@@ -131,8 +131,8 @@ fn told_by_labels(record: &Value) -> Vec<&str> {
     components.filter(is_label).filter(|component| !elsewhere(component)).collect()
 }
 
-/// Names of folders and volumes that the label `model` holds as whole words. A user may be called so as well: what stands where
-/// users are named is not among them.
+/// Names of folders and volumes that the label `model` contains as whole words. Names at places of a path that name users are not
+/// among them.
 fn called_like_the_model(record: &Value) -> Vec<&str> {
     let Some(model) = record["labels"]["model"].as_str() else { return Vec::new() };
     let model = model.to_lowercase();

@@ -97,8 +97,8 @@ impl SessionPlan {
         (0..units).all(|unit| root(&mut parent, unit) == first)
     }
 
-    /// Whether the plan will show which slots differ: each slot that is used can be compared with each other one beside units
-    /// and rounds, and something is left to show by how much values vary.
+    /// Whether the plan can show which slots differ. Each used slot has to be comparable with each other one, apart from units
+    /// and rounds, and at least one degree of freedom has to remain for the variance.
     #[must_use]
     pub fn slots_testable(&self) -> bool {
         let names: Vec<String> = (0..self.models.len().max(self.slots)).map(|at| at.to_string()).collect();
@@ -148,7 +148,7 @@ fn root(parent: &mut [usize], mut node: usize) -> usize {
 // which ties all units together. With fewer units than slots, positions may still move on so that slots are rounds shifted by
 // units; such a draw does not count where another one tells slots apart.
 
-/// Plans that are drawn; of those in which slots can be tested, else of all, the one is kept in which models crowd slots least.
+/// Number of plans to draw. Plans with testable slots win over others; among equals the plan with the least crowding wins.
 const DRAWS: usize = 200;
 
 /// A plan for units of the given models. The same arguments give the same plan on every platform.
@@ -174,7 +174,7 @@ pub fn plan(models: &[usize], slots: usize, rounds: usize, mode: Mode, seed: u64
         }
         let crowding = drawn.crowding();
         let least = best.as_ref().map(|(least, _)| *least);
-        // Whether slots can be tested takes long to see, and is not asked of a plan that is no better if they can.
+        // The check is slow. Skip it for a plan that would not win even with testable slots.
         if least.is_some_and(|least| least <= (false, crowding)) {
             continue;
         }

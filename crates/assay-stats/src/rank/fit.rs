@@ -329,14 +329,14 @@ impl Table {
     }
 }
 
-/// Whether observations in these places, whatever their values, allow to test each slot against each other one
-/// ([`slot_check`]). Each observation has a slot and a wave. Slots without an observation are left aside.
+/// Whether observations of this design can test each slot against each other one ([`slot_check`]). Their values do not matter. Each
+/// observation has a slot and a wave. Slots without an observation do not count.
 #[must_use]
 pub fn slots_testable(observations: &[FitValue<'_>]) -> bool {
     let units: BTreeSet<_> = observations.iter().map(|o| (&o.model, &o.unit)).collect();
     let slots: BTreeSet<_> = observations.iter().map(|o| &o.slot).collect();
     let waves: BTreeSet<_> = observations.iter().map(|o| o.wave).collect();
-    // With fewer than one degree of freedom for how much values vary, the design need not be looked at.
+    // No degree of freedom can remain for the variance.
     if observations.len() + 1 < units.len() + slots.len() + waves.len() {
         return false;
     }

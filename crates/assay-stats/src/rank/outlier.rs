@@ -216,9 +216,9 @@ fn by_themselves(model: &ModelFit, each: f64) -> (Vec<OddUnit>, bool) {
     (named.map(new).collect(), heavy_tails)
 }
 
-/// Names of the units among those that were found, each with its logarithm, furthest first, that are named: those beyond 15 % of
-/// the mean of the others. Of units on one side that are not all beyond it, only those are named that stand apart from the nearer
-/// ones, too: one of six equal units that is just beyond is no exception.
+/// Selects the units to name from `found`: (name, logarithm, t), furthest first. A unit is named if it is more than 15 % from the
+/// mean of the others. If only some units on a side are, these must also stand apart from the nearer ones: one of six equal
+/// units that is just beyond 15 % is not odd.
 fn beyond<'a>(found: &[(&'a str, f64, f64)], (others, mean): (&[f64], f64), chance: f64) -> Vec<&'a str> {
     let mut named = Vec::new();
     for above in [false, true] {

@@ -92,7 +92,7 @@ fn best_and_ties_are_those_of_the_ranking() {
     assert_eq!(html.matches("\"pill\">tie</span>").count(), page.matches(" tie** |").count());
 }
 
-/// What a ranking of the same records says of a unit stands in the article, too.
+/// The article names the odd units that a ranking of the same records names.
 #[test]
 fn an_odd_unit_is_named_as_in_the_ranking() {
     let place = Place::new();

@@ -147,8 +147,8 @@ fn both(job: &str, seconds: u32) -> [Calls; 2] {
     [theirs, calls(&rest, medium)]
 }
 
-/// Both programs did a hundred operations at least, so that a share is within a tenth, and none of their jobs waited for a
-/// processor. A busy machine gets more time for them.
+/// Compares the calls of both programs. Each has to do at least a hundred operations, so that a share is within a tenth, and
+/// every job has to run. A busy machine gets more time.
 fn agree(job: &str, threads: usize) -> [Calls; 2] {
     let enough = |both: &[Calls; 2]| both.iter().all(|calls| calls.calls.len() > 100);
     let whole = |both: &[Calls; 2]| enough(both) && both.iter().all(|calls| calls.threads == threads);

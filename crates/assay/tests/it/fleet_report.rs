@@ -319,7 +319,7 @@ fn slots_are_told_apart_where_units_changed_them() {
     assert!(swapped.against.is_none(), "nothing is claimed of units that moved");
 }
 
-/// A round of five cards that move through five slots, of which one halves what is written.
+/// One round of a plan: five cards move through five slots, and one slot halves the write rate.
 fn rotated(round: usize, name: &str) -> Vec<Record> {
     let mut records = alone(5, 13);
     for (at, record) in records.iter_mut().enumerate() {

@@ -89,7 +89,7 @@ impl Answer for ReportAnswer {
 
 // The run that a report is about, and other runs of the same units: of ledgers, of the store, or of a directory.
 
-/// Other runs that are looked at, the newest of those with units of this one. All rounds of its plan are.
+/// The most other runs that the report reads: the newest that share a unit with this one. It reads all rounds of its plan beyond that.
 const OTHERS: usize = 12;
 const LABEL: &str = "fleet";
 

@@ -33,7 +33,7 @@ impl Timer {
     pub(super) fn of(plan: &Plan) -> Result<Self, Failure> {
         let program =
             std::env::current_exe().map_err(|error| Failure::environment(format!("this program: {error}")))?;
-        // The timer has none of the variables that name the directory of the store, a unit of the system not even HOME.
+        // A timer does not inherit the variables that name the store's directory. A system unit has no HOME either.
         let data = state::directory()?;
         let data = std::path::absolute(&data)
             .map_err(|error| Failure::environment(format!("{}: {error}", output::shown(&data))))?;
@@ -165,12 +165,12 @@ fn unit_directory(of_system: bool) -> Result<PathBuf, Failure> {
     })
 }
 
-/// One word of a command in a unit file.
+/// Quotes a word of a command in a unit file.
 fn systemd_word(text: &str) -> String {
     environment_word(&text.replace('$', "$$"))
 }
 
-/// A variable in a unit file, where a dollar sign stands for itself.
+/// Quotes the value of `Environment=` in a unit file. systemd does not expand a dollar sign there.
 fn environment_word(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
     format!("\"{text}\"")
